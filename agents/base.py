@@ -1,0 +1,130 @@
+"""Agents: batch first, and pure functions of what their seats may know.
+
+An agent is named by a *spec*, ``NAME`` or ``NAME:ARGUMENTS``.  Names are those of the entry-point group
+``slopes.agents`` (other distributions add theirs there), or ``module:Class``.
+
+Shape letters: **B** games, **A** actions.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from slopes_envs import Game, InformationSet, UnknownName
+
+GROUP = "slopes.agents"
+
+
+class Agent(ABC):
+    """A player of one game, for any seat.
+
+    An agent keeps nothing between calls: what it does depends on the view alone, and what is random in it comes from
+    ``view.keys``.
+    """
+
+    spec: str = ""
+    """The spec it was made from, for labels."""
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        self.game = game
+
+    @abstractmethod
+    def act(self, view: InformationSet) -> NDArray[np.int64]:
+        """Choose a legal action in every game of the batch.
+
+        Parameters
+        ----------
+        view
+            What the seats to move know.
+
+        Returns
+        -------
+        int64[B]
+        """
+
+    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
+        """Chance of every action, ``float64[B, A]``, rows summing to one.
+
+        Only agents whose :attr:`has_probabilities` is true offer it; others raise TypeError.
+        """
+        raise TypeError(f"agent {self.spec or type(self).__name__!r} does not tell its probabilities")
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether :meth:`probabilities` is offered."""
+        return type(self).probabilities is not Agent.probabilities
+
+    @classmethod
+    def from_spec(cls, game: Game[Any, Any], arguments: str) -> Self:
+        """An agent from what follows the name in its spec: by default ``key=value,…`` for the constructor.
+
+        Raises
+        ------
+        ValueError
+            For arguments that the agent does not take.
+        """
+        return cls(game, **parse_arguments(cls, arguments))
+
+    def __repr__(self) -> str:
+        return f"<agent {self.spec or type(self).__name__} for {self.game.name}>"
+
+
+def parse_arguments(agent: type[Agent], text: str) -> dict[str, Any]:
+    """Keyword arguments for an agent's constructor from ``key=value,…``, converted by the type of their defaults."""
+    parameters = dict(list(inspect.signature(agent.__init__).parameters.items())[2:])  # without self and game
+    arguments: dict[str, Any] = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if key not in parameters:
+            raise UnknownName(f"argument of agent {agent.__name__}", key, parameters)
+        if not equals:
+            raise ValueError(f"agent {agent.__name__}: expected {key}=value, got {part!r}")
+        kind = type(parameters[key].default)
+        try:
+            arguments[key] = kind(value) if kind in (int, float) else value
+        except ValueError:
+            raise ValueError(f"agent {agent.__name__}: {key} expected {kind.__name__}, got {value!r}") from None
+    return arguments
+
+
+def _registered() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def agent_names() -> list[str]:
+    """Names of all registered agents."""
+    return sorted(_registered())
+
+
+def make_agent(spec: str, game: Game[Any, Any]) -> Agent:
+    """An agent from its spec, such as ``"random"``, ``"pimc:worlds=32"``, ``"ppo:runs/first"``, ``"my_bots:Careful"``.
+
+    Raises
+    ------
+    UnknownName
+        If no agent is called so.
+    ValueError
+        If it does not play this game, or for arguments that it does not take.
+    """
+    name, _, arguments = spec.partition(":")
+    registered = _registered()
+    if name in registered:
+        agent_class = registered[name].load()
+    else:
+        module, _, rest = spec.partition(":")
+        attribute, _, arguments = rest.partition(":")
+        if not attribute:
+            raise UnknownName("agent", spec, [*registered, "module:Class"])
+        try:
+            agent_class = getattr(import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise UnknownName("agent", spec, [*registered, "module:Class"]) from error
+    agent: Agent = agent_class.from_spec(game, arguments)
+    agent.spec = spec
+    return agent

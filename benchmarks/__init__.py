@@ -1,0 +1,1 @@
+"""Measurements: speed of the core and strength of the players."""

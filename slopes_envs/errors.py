@@ -1,0 +1,50 @@
+"""The errors users meet.  Each says what was expected, what came, and where."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def suggestion(word: object, known: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` for the nearest known name, or nothing."""
+    near = difflib.get_close_matches(str(word), list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+class UnknownName(ValueError):
+    """A name that is not in a list of known names."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        known = list(known)
+        listed = ", ".join(known) if len(known) <= 60 else ", ".join(known[:60]) + ", …"
+        super().__init__(f"unknown {kind} {name!r}{suggestion(name, known)} (known: {listed})")
+
+
+class RulesError(ValueError):
+    """An option of a game with a value that is not allowed."""
+
+
+class DealError(ValueError):
+    """A scripted deal that does not fit its rules; ``hand`` counts from 1."""
+
+    def __init__(self, reason: str, *, game: str, match: int | None = None, hand: int | None = None) -> None:
+        where = "".join(
+            (f", match {match}" if match is not None else "", f", hand {hand}" if hand is not None else "")
+        )
+        super().__init__(f"{game}{where}: {reason}")
+        self.reason, self.match, self.hand = reason, match, hand
+
+
+class ScriptExhausted(DealError):
+    """The scripted deals have run out and no seed was given to go on from."""
+
+
+class IllegalAction(ValueError):
+    """An action that the rules do not allow; the batch it was meant for is unchanged."""
+
+    def __init__(self, game: str, index: int, seat: int, action: str, legal: list[str]) -> None:
+        super().__init__(
+            f"{game}, game {index} of the batch, seat {seat}: {action} is not legal; legal: {', '.join(legal)}"
+        )
+        self.index, self.seat, self.legal = index, seat, legal

@@ -1,0 +1,207 @@
+"""Named observation planes: layout, packing, decoding.
+
+An observation is ``uint8[B, D]`` of zeros and ones.  Its *layout* is data: a list of named planes, from which the
+space, the packing, the named views, the manual's table and an exact decoder all follow.
+
+Packing is the inverse of decoding and costs little: the values of all planes are encoded into words of 64 bits, one
+word for some 64 features, and unpacked once with :func:`numpy.unpackbits`.
+
+Shape letters: **B** games, **D** features, **G** groups of a plane (usually seats), **L** lanes (one group of one
+plane).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind = Literal["set", "one_hot", "thermometer", "integer"]
+Observation = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One named piece of an observation.
+
+    ``kind`` says how a group of ``bits`` features holds its value:
+
+    - ``"set"``: a bit set, one feature a member;
+    - ``"one_hot"``: a number in ``0 … bits-1``, or -1 for none (all zero);
+    - ``"thermometer"``: a number in ``0 … bits``, that many leading ones;
+    - ``"integer"``: a signed whole number in two's complement, least bit first.
+    """
+
+    name: str
+    kind: Kind
+    bits: int
+    groups: int | None = None  # None: a single group, and no axis for it
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bits <= 64:
+            raise ValueError(f"plane {self.name!r}: expected 1 to 64 bits a group, got {self.bits}")
+
+    @property
+    def lanes(self) -> int:
+        """Number of groups."""
+        return 1 if self.groups is None else self.groups
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return self.lanes * self.bits
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the plane's features in one observation."""
+        return (self.bits,) if self.groups is None else (self.groups, self.bits)
+
+
+class Layout:
+    """The planes of an observation, in order.
+
+    Attributes
+    ----------
+    planes
+        The planes by name, in the order of their features.
+    size
+        D, the number of features.
+    slices
+        Where each plane's features stand in an observation.
+    """
+
+    def __init__(self, planes: list[Plane]) -> None:
+        self.planes = {plane.name: plane for plane in planes}
+        if len(self.planes) != len(planes):
+            raise ValueError(f"plane names must differ, got {[plane.name for plane in planes]}")
+        self.size = sum(plane.size for plane in planes)
+        self.slices: dict[str, slice] = {}
+        self._plan(planes)
+
+    def __iter__(self) -> Iterator[Plane]:
+        return iter(self.planes.values())
+
+    def __repr__(self) -> str:
+        return f"Layout({list(self.planes.values())})"
+
+    def _plan(self, planes: list[Plane]) -> None:
+        """Place every lane in a word; one that straddles two words is continued in the second."""
+        word, shift, coded_base = [], [], []
+        table: list[int] = []
+        self._rows: dict[str, slice | int] = {}  # lanes of a plane: rows of the word matrix
+        self._coded: dict[str, slice | int] = {}  # the same, among the planes that are looked up in the code table
+        coded_rows: list[int] = []
+        position = 0
+        for plane in planes:
+            self.slices[plane.name] = slice(position, position + plane.size)
+            first = len(word)
+            for _ in range(plane.lanes):
+                word.append(position // 64)
+                shift.append(position % 64)
+                position += plane.bits
+            self._rows[plane.name] = first if plane.groups is None else slice(first, len(word))
+            if plane.kind in ("one_hot", "thermometer"):
+                start = len(coded_rows)
+                coded_rows += range(first, len(word))
+                self._coded[plane.name] = start if plane.groups is None else slice(start, len(coded_rows))
+                # One-hot codes are indexed from -1, thermometer codes from 0.
+                coded_base += [len(table) + (plane.kind == "one_hot")] * plane.lanes
+                if plane.kind == "one_hot":
+                    table += [0, *(1 << bit for bit in range(plane.bits))]
+                else:
+                    table += [(1 << level) - 1 for level in range(plane.bits + 1)]
+        self._codes = np.array(table or [0], dtype=np.uint64)
+        self._coded_rows = np.array(coded_rows, dtype=np.int64)
+        self._coded_base = np.array(coded_base, dtype=np.int64)[:, None]
+        self._shift = np.array(shift, dtype=np.uint64)[:, None]
+        self._num_words = (position + 63) // 64
+        self._starts = np.array([word.index(w) if w in word else -1 for w in range(self._num_words)], dtype=np.int64)
+        if (self._starts < 0).any():  # a lane has at most 64 bits, so some lane begins in every word but perhaps the last
+            self._starts = self._starts[:-1]
+        bits = [plane.bits for plane in planes for _ in range(plane.lanes)]
+        over = [lane for lane in range(len(word)) if shift[lane] + bits[lane] > 64]
+        self._over = np.array(over, dtype=np.int64)
+        self._over_word = np.array([word[lane] + 1 for lane in over], dtype=np.int64)
+        self._over_shift = np.array([64 - shift[lane] for lane in over], dtype=np.uint64)[:, None]
+
+    def pack(self, batch: int, values: Mapping[str, Any], out: Observation | None = None) -> Observation:
+        """Encode values into observations.
+
+        Parameters
+        ----------
+        batch
+            B, the number of observations.
+        values
+            For every plane an array ``[B]``, or ``[G, B]`` where it has groups: bit sets for ``"set"`` planes, whole
+            numbers for the others, within the plane's range.
+        out
+            Optional ``uint8[B, D]`` to write into.
+
+        Returns
+        -------
+        uint8[B, D]
+        """
+        lanes = np.empty((len(self._shift), batch), dtype=np.uint64)
+        coded = np.empty((len(self._coded_rows), batch), dtype=np.int64)
+        for name, plane in self.planes.items():
+            if name in self._coded:
+                coded[self._coded[name]] = values[name]
+            elif plane.kind == "integer":
+                mask = np.int64((1 << plane.bits) - 1) if plane.bits < 64 else np.int64(-1)
+                lanes[self._rows[name]] = np.asarray(values[name]) & mask
+            else:
+                lanes[self._rows[name]] = values[name]
+        coded += self._coded_base
+        lanes[self._coded_rows] = self._codes.take(coded)
+        over = lanes[self._over] >> self._over_shift
+        lanes <<= self._shift
+        words = np.zeros((batch, self._num_words), dtype="<u8")
+        words.T[: len(self._starts)] = np.bitwise_or.reduceat(lanes, self._starts, axis=0)
+        words.T[self._over_word] |= over
+        packed = np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
+        if out is None:
+            return packed
+        np.copyto(out, packed)
+        return out
+
+    def split(self, observations: Observation) -> dict[str, Observation]:
+        """Named views of observations ``[…, D]``: each plane as ``[…, bits]`` or ``[…, G, bits]``."""
+        if observations.shape[-1] != self.size:
+            raise ValueError(f"expected observations with {self.size} features, got shape {observations.shape}")
+        lead = observations.shape[:-1]
+        return {
+            name: observations[..., self.slices[name]].reshape(lead + plane.shape)
+            for name, plane in self.planes.items()
+        }
+
+    def decode(self, observations: Observation) -> dict[str, NDArray[Any]]:
+        """Values of observations ``[…, D]``, the exact inverse of :meth:`pack`.
+
+        Sets come as ``bool[…, (G,) bits]``, numbers as ``int64[…, (G)]`` with -1 for an empty one-hot plane.
+        """
+        decoded: dict[str, NDArray[Any]] = {}
+        for name, view in self.split(observations).items():
+            plane = self.planes[name]
+            if plane.kind == "set":
+                decoded[name] = view.astype(bool)
+            elif plane.kind == "one_hot":
+                decoded[name] = np.where(view.any(axis=-1), view.argmax(axis=-1), -1)
+            elif plane.kind == "thermometer":
+                decoded[name] = view.sum(axis=-1, dtype=np.int64)
+            else:
+                weights = [1 << bit for bit in range(plane.bits - 1)] + [-(1 << (plane.bits - 1))]
+                decoded[name] = view @ np.array(weights, dtype=np.int64)
+        return decoded
+
+    def table(self) -> str:
+        """The layout as a Markdown table: features, name, shape, kind, meaning."""
+        rows = ["| features | plane | shape | kind | meaning |", "| --- | --- | --- | --- | --- |"]
+        for name, plane in self.planes.items():
+            where = self.slices[name]
+            shape = " x ".join(str(n) for n in plane.shape)
+            rows.append(f"| {where.start}..{where.stop - 1} | `{name}` | {shape} | {plane.kind} | {plane.about} |")
+        return "\n".join(rows)

@@ -1,0 +1,87 @@
+"""Any trick: follow suit, strength tables, who wins.  Knows no bids and no points.
+
+A trick is a small automaton.  Its *context* says all that matters for the cards still to come (which suit was led,
+the direction or the trump, …); one table, computed at import, tells for every context and action what the next
+context is, how strong the card is, and which suits it shows its player to be void in.  The highest strength wins, and
+of equal ones the first played.
+
+Shape letters: **B** games, **P** seats, **A** actions, **K** contexts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Played(NamedTuple):
+    """What one card does to a trick in some context."""
+
+    context: int  # the context after the card
+    strength: int  # 1 … 255; the highest wins the trick; must not depend on later cards
+    void: int = 0  # suits the player is shown to be void in, one bit a suit
+
+
+class TrickState(Protocol):
+    """The arrays of a state that :meth:`TrickTables.play` reads and writes in place."""
+
+    context: NDArray[np.uint8]  # [B]
+    best: NDArray[np.uint8]  # [B] strength of the winning card so far, 0 before the first
+    winner: NDArray[np.int8]  # [B] seat of the winning card so far
+    voids: NDArray[np.uint8]  # [B, P] suits each seat has shown to be void in, one bit a suit
+
+
+@dataclass(frozen=True)
+class TrickTables:
+    """The tables of one game's tricks; flat ones are indexed ``context * A + action``."""
+
+    num_actions: int
+    must: NDArray[np.uint64]  # [K] cards one of which must be played by a seat that holds any of them
+    lead: NDArray[np.uint8]  # [K] the context of the next trick, once the present one is complete
+    context: NDArray[np.uint8]  # [K * A]
+    strength: NDArray[np.uint8]  # [K * A]
+    void: NDArray[np.uint8]  # [K * A]
+
+    @classmethod
+    def build(
+        cls,
+        num_actions: int,
+        must: Sequence[int],
+        lead: Sequence[int],
+        play: Callable[[int, int], Played | None],
+    ) -> TrickTables:
+        """Fill the tables from ``play(context, action)``; None leaves the context as it is, with strength 0."""
+        table = np.zeros((3, len(must), num_actions), dtype=np.uint8)
+        for context in range(len(must)):
+            for action in range(num_actions):
+                table[:, context, action] = play(context, action) or Played(context, 0)
+        flat = table.reshape(3, -1)
+        flat.flags.writeable = False
+        return cls(
+            num_actions, np.array(must, dtype=np.uint64), np.array(lead, dtype=np.uint8), flat[0], flat[1], flat[2]
+        )
+
+    def play(self, state: TrickState, at: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Play one card in every game of the batch.
+
+        Parameters
+        ----------
+        state
+            Changed in place: ``context``, ``best``, ``winner`` and ``voids``.
+        at
+            ``int64[B]``, flat index ``game * P + seat`` of the seat that plays.
+        actions
+            ``int64[B]``; actions that are no cards leave the trick as it is.
+        """
+        code = state.context * np.int64(self.num_actions) + actions
+        state.context = self.context.take(code)
+        strength = self.strength.take(code)
+        better = strength > state.best
+        state.best = np.maximum(state.best, strength)
+        num_seats = state.voids.shape[1]
+        state.winner = np.where(better, (at % num_seats).astype(np.int8), state.winner)
+        state.voids.reshape(-1)[at] |= self.void.take(code)

@@ -1,0 +1,1 @@
+"""Training by self-play on the batched core."""
