@@ -22,6 +22,10 @@ def records_of(game: str) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
+def referee_of(game: str, rules: dict[str, Any], hands: list[dict[str, Any]]) -> Any:
+    return REFEREES[game](rules, hands)
+
+
 def hand(dealer: int, *cards: str, **more: Any) -> dict[str, Any]:
     """A hand of a script: the cards of each seat as text. (Referees do not check deals, so examples may be small.)"""
     return {"dealer": dealer, "deal": {"hands": [text.split() for text in cards], **more}}
@@ -75,7 +79,7 @@ def test_what_holds_after_every_move(game: str) -> None:
     """Legal actions come in order and once each, cards stay the same cards, chips stay as many."""
     key = action_order(game)
     for _, record in zip(range(4), records_of(game), strict=False):
-        referee: Any = REFEREES[game](record["rules"], record["hands"])
+        referee = referee_of(game, record["rules"], record["hands"])
         for number, dealt in enumerate(record["hands"], 1):
             deal = dealt["deal"]
             cards = Counter(card for cards in deal["hands"] for card in cards)
@@ -86,6 +90,8 @@ def test_what_holds_after_every_move(game: str) -> None:
                 if "keep" not in names:
                     assert names == sorted(names, key=key)
                 referee.play(move["action"])
+                for seat in range(referee.num_players):
+                    assert referee.public(seat)["scores"] == referee.scores
                 if game == "slippery_sam":
                     assert sum(referee.scores) == sum(referee.chips) + referee.bank == sum(referee.starting_scores)
                 if referee.hand_number != number:
@@ -185,15 +191,14 @@ def test_an_unfinished_record_replays(game: str) -> None:
 def test_a_referee_without_a_further_deal_waits() -> None:
     record = next(record for record in records_of("sluff") if len(record["hands"]) > 1)
     first, second = copy.deepcopy(record["hands"][:2])
-    referee: Any = REFEREES["sluff"](record["rules"], [])
-    assert referee.waiting and referee.seat is None and referee.legal() == []
+    referee = referee_of("sluff", record["rules"], [])
+    assert (referee.waiting, referee.seat, referee.legal()) == (True, None, [])
     referee.go_on(first)
     for move in first["moves"]:
-        assert not referee.waiting
         referee.play(move["action"])
-    assert referee.waiting and referee.seat is None and not referee.over and referee.end == "unfinished"
+    assert (referee.waiting, referee.seat, referee.over, referee.end) == (True, None, False, "unfinished")
     referee.go_on(second)
-    assert not referee.waiting and referee.seat == (second["dealer"] + 1) % referee.num_players
+    assert (referee.waiting, referee.seat) == (False, (second["dealer"] + 1) % referee.num_players)
     with pytest.raises(ValueError, match="no hand is awaited"):
         referee.go_on(second)
 

@@ -54,7 +54,7 @@ class Referee:
         raise NotImplementedError
 
     def public(self, seat: int) -> dict[str, Any]:
-        """What this seat may know, for cross-checks."""
+        """What this seat may know, for cross-checks (from the first deal on)."""
         return {}
 
     # ---- the same in every game

@@ -67,7 +67,7 @@ def fits(card: str, top: str | None, after_duplicate: bool) -> bool:
 
 
 def takes_control(card: str, top: str | None) -> bool:
-    """Skip = "take control": what it may cover beyond that table, even on a frozen pile or beside the turn's own pile."""
+    """Skip: what it may cover beyond that table, even on a frozen pile or beside the turn's own pile."""
     return is_skip(card) and top is not None and (is_wild(top) or colour_of(card) == colour_of(top))
 
 
@@ -261,4 +261,5 @@ class SlopesReferee(Referee):
             "frozen_by": [self.frozen_by[pile] for pile in order],
             "stock_size": len(self.stock),
             "turns": self.turns,
+            "scores": list(self.scores),
         }
