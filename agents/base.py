@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
 from slopes_envs import Game, InformationSet, UnknownName
 
 GROUP = "slopes.agents"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
 from slopes_envs import InformationSet
 
 from .base import Agent

@@ -4,6 +4,7 @@ The front door is :func:`make_game`; :mod:`slopes_envs.aec` and :mod:`slopes_env
 Gymnasium views of it.
 """
 
+from .aec import register as _register_with_pettingzoo
 from .chance import derive, match_seed
 from .errors import DealError, IllegalAction, RulesError, ScriptExhausted, UnknownName
 from .features import Layout, Plane
@@ -31,3 +32,5 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+_register_with_pettingzoo()

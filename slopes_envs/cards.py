@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .chance import UInt64, draw, shuffle
+from .chance import UInt64, below, draw, shuffle
 from .errors import UnknownName
 
 Card = int
@@ -82,6 +82,10 @@ class Deck:
         """All cards of a suit, as a bit set."""
         return ((1 << len(self.ranks)) - 1) << (len(self.ranks) * suit)
 
+    def suits_bits(self, suits: int) -> int:
+        """All cards of some suits (one bit a suit), as a bit set."""
+        return sum(self.suit_bits(suit) for suit in cards_in(suits))
+
     def parse_set(self, cards: str | Sequence[str]) -> list[Card]:
         """Card numbers of a list of names, or of one text with names between spaces."""
         return [self.parse(name) for name in (cards.split() if isinstance(cards, str) else cards)]
@@ -112,12 +116,97 @@ def deal_hands(keys: UInt64, num_cards: int, sizes: Sequence[int]) -> UInt64:
     -------
     uint64[N, P], the hand of each seat as a bit set; every deal is equally likely.
     """
-    bits = BIT[shuffle(keys, num_cards)]
-    hands = np.empty((len(keys), len(sizes)), dtype=np.uint64)
+    return deal_from(keys, BIT[:num_cards], sizes)
+
+
+def deal_from(keys: UInt64, deck: UInt64, sizes: Sequence[int]) -> UInt64:
+    """Shuffle any deck and deal hands of the given sizes.
+
+    Parameters
+    ----------
+    keys
+        ``uint64[N]``
+    deck
+        ``uint64[C]``, each card as a bit set; or ``uint64[C, W]``, where the copies of a card type are told apart by
+        the word in which they stand.
+    sizes
+        Cards of each seat, at most C in all.
+
+    Returns
+    -------
+    uint64[N, P] or uint64[N, P, W], the hand of each seat; every deal of the C cards is equally likely.
+    """
+    dealt = deck[shuffle(keys, len(deck))]
+    hands = np.empty((len(keys), len(sizes), *deck.shape[1:]), dtype=np.uint64)
     start = 0
     for seat, size in enumerate(sizes):
-        np.bitwise_or.reduce(bits[:, start : start + size], axis=1, out=hands[:, seat])
+        np.bitwise_or.reduce(dealt[:, start : start + size], axis=1, out=hands[:, seat])
         start += size
+    return hands
+
+
+def deal_within(keys: UInt64, hidden: UInt64, sizes: NDArray[np.int64], cannot: UInt64, kinds: Sequence[int]) -> UInt64:
+    """Deal hidden cards at random to seats that are known not to hold some of them.
+
+    Card after card goes to a seat that may hold it, with chances as the room left in the seats' hands, but never to a
+    seat without which the cards still to come could not be placed: by Hall's theorem, as long as any cards that
+    together have no more room than they need keep all of it.  Without any ``cannot`` every deal is equally likely.
+
+    Parameters
+    ----------
+    keys
+        ``uint64[N]``
+    hidden
+        ``uint64[N, W]``, the cards to deal, the copies of a card type in different words.
+    sizes
+        ``int64[N, P]``, how many cards each seat gets; as many in all as there are hidden ones.
+    cannot
+        ``uint64[N, P]``, the cards that each seat does not hold.
+    kinds
+        Bit sets that divide the deck into few kinds of cards, such that a seat can hold either all cards of a kind or
+        none.
+
+    Returns
+    -------
+    uint64[N, P, W], the cards dealt to each seat.
+
+    Raises
+    ------
+    ValueError
+        If the cards cannot be dealt so.
+    """
+    num_cards, num_seats = int(max(kinds)).bit_length(), sizes.shape[1]
+    copies = hidden.shape[1]
+    sets = np.arange(1 << len(kinds))  # sets of kinds, one bit a kind
+    seat_bit = np.int64(1) << np.arange(num_seats)
+    may_hold = np.stack([((cannot & np.uint64(kind)) == 0) @ seat_bit for kind in kinds], axis=1)  # [N, kinds], seats
+    count = np.stack([np.bitwise_count(hidden & np.uint64(kind)).sum(axis=1) for kind in kinds], axis=1)
+    served = np.zeros((len(keys), len(sets)), dtype=np.int64)  # the seats that may hold some kind of the set
+    for kind in range(len(kinds)):
+        served |= np.where(sets >> kind & 1, may_hold[:, kind, None], 0)
+    slack = -count @ (sets >> np.arange(len(kinds))[:, None] & 1)  # room of those seats beyond what the set needs
+    for seat in range(num_seats):
+        slack += np.where(served >> seat & 1, sizes[:, seat, None], 0)
+    if (slack < 0).any() or (slack[:, -1] > 0).any():
+        raise ValueError("the hidden cards do not fit the seats that may hold them")
+    room, hands = sizes.copy(), np.zeros((len(keys), num_seats, copies), dtype=np.uint64)
+    words = draw(keys, num_cards * copies)
+    for card in range(num_cards):
+        kind = next(number for number, bits in enumerate(kinds) if bits >> card & 1)
+        others = sets[sets >> kind & 1 == 0]
+        for copy in range(copies):
+            rows = np.flatnonzero(hidden[:, copy] & BIT[card])
+            if not len(rows):
+                continue
+            inside, spare = served[rows[:, None], others], slack[rows[:, None], others]
+            barred = np.bitwise_or.reduce(np.where(spare == 0, inside, 0), axis=1)
+            open_to = may_hold[rows, kind] & ~barred
+            chances = np.where(open_to[:, None] & seat_bit, room[rows], 0).cumsum(axis=1)
+            pick = below(words[rows, card * copies + copy], chances[:, -1])
+            seat = (chances <= pick[:, None]).sum(axis=1)
+            room[rows, seat] -= 1
+            slack[rows[:, None], others] = spare - (inside >> seat[:, None] & 1)
+            hands[rows, seat, copy] |= BIT[card]
     return hands
 
 

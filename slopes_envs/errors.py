@@ -29,9 +29,7 @@ class DealError(ValueError):
     """A scripted deal that does not fit its rules; ``hand`` counts from 1."""
 
     def __init__(self, reason: str, *, game: str, match: int | None = None, hand: int | None = None) -> None:
-        where = "".join(
-            (f", match {match}" if match is not None else "", f", hand {hand}" if hand is not None else "")
-        )
+        where = "".join((f", match {match}" if match is not None else "", f", hand {hand}" if hand is not None else ""))
         super().__init__(f"{game}{where}: {reason}")
         self.reason, self.match, self.hand = reason, match, hand
 

@@ -13,7 +13,7 @@ plane).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -40,10 +40,15 @@ class Plane:
     bits: int
     groups: int | None = None  # None: a single group, and no axis for it
     about: str = ""
+    # How many groups, from the first on, ever hold anything; the rest (seats that smaller tables lack) are always zero
+    # and get no values.  None: all of them.  No part of what a plane means, so planes that differ in it are equal.
+    present: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not 1 <= self.bits <= 64:
             raise ValueError(f"plane {self.name!r}: expected 1 to 64 bits a group, got {self.bits}")
+        if self.present is not None and not 1 <= self.present <= self.lanes:
+            raise ValueError(f"plane {self.name!r}: expected 1 to {self.lanes} groups present, got {self.present}")
 
     @property
     def lanes(self) -> int:
@@ -90,7 +95,8 @@ class Layout:
 
     def _plan(self, planes: list[Plane]) -> None:
         """Place every lane in a word; one that straddles two words is continued in the second."""
-        word, shift, coded_base = [], [], []
+        word: list[int] = []
+        shift, bits, coded_base = [], [], []
         table: list[int] = []
         self._rows: dict[str, slice | int] = {}  # lanes of a plane: rows of the word matrix
         self._coded: dict[str, slice | int] = {}  # the same, among the planes that are looked up in the code table
@@ -99,17 +105,19 @@ class Layout:
         for plane in planes:
             self.slices[plane.name] = slice(position, position + plane.size)
             first = len(word)
-            for _ in range(plane.lanes):
-                word.append(position // 64)
-                shift.append(position % 64)
-                position += plane.bits
+            filled = plane.lanes if plane.present is None else plane.present
+            for lane in range(filled):
+                word.append((position + lane * plane.bits) // 64)
+                shift.append((position + lane * plane.bits) % 64)
+                bits.append(plane.bits)
+            position += plane.size
             self._rows[plane.name] = first if plane.groups is None else slice(first, len(word))
             if plane.kind in ("one_hot", "thermometer"):
                 start = len(coded_rows)
                 coded_rows += range(first, len(word))
                 self._coded[plane.name] = start if plane.groups is None else slice(start, len(coded_rows))
                 # One-hot codes are indexed from -1, thermometer codes from 0.
-                coded_base += [len(table) + (plane.kind == "one_hot")] * plane.lanes
+                coded_base += [len(table) + (plane.kind == "one_hot")] * filled
                 if plane.kind == "one_hot":
                     table += [0, *(1 << bit for bit in range(plane.bits))]
                 else:
@@ -119,10 +127,8 @@ class Layout:
         self._coded_base = np.array(coded_base, dtype=np.int64)[:, None]
         self._shift = np.array(shift, dtype=np.uint64)[:, None]
         self._num_words = (position + 63) // 64
-        self._starts = np.array([word.index(w) if w in word else -1 for w in range(self._num_words)], dtype=np.int64)
-        if (self._starts < 0).any():  # a lane has at most 64 bits, so some lane begins in every word but perhaps the last
-            self._starts = self._starts[:-1]
-        bits = [plane.bits for plane in planes for _ in range(plane.lanes)]
+        self._begun = np.array(sorted(set(word)), dtype=np.int64)  # the words in which some lane begins
+        self._starts = np.array([word.index(begun) for begun in self._begun], dtype=np.int64)
         over = [lane for lane in range(len(word)) if shift[lane] + bits[lane] > 64]
         self._over = np.array(over, dtype=np.int64)
         self._over_word = np.array([word[lane] + 1 for lane in over], dtype=np.int64)
@@ -136,8 +142,8 @@ class Layout:
         batch
             B, the number of observations.
         values
-            For every plane an array ``[B]``, or ``[G, B]`` where it has groups: bit sets for ``"set"`` planes, whole
-            numbers for the others, within the plane's range.
+            For every plane an array ``[B]``, or ``[G, B]`` where it has groups (of those ``present``): bit sets for
+            ``"set"`` planes, whole numbers for the others, within the plane's range.
         out
             Optional ``uint8[B, D]`` to write into.
 
@@ -160,7 +166,7 @@ class Layout:
         over = lanes[self._over] >> self._over_shift
         lanes <<= self._shift
         words = np.zeros((batch, self._num_words), dtype="<u8")
-        words.T[: len(self._starts)] = np.bitwise_or.reduceat(lanes, self._starts, axis=0)
+        words.T[self._begun] = np.bitwise_or.reduceat(lanes, self._starts, axis=0)
         words.T[self._over_word] |= over
         packed = np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
         if out is None:

@@ -222,7 +222,7 @@ StateT = TypeVar("StateT", bound=State)
 RulesT = TypeVar("RulesT", bound=Rules)
 
 BidModel = Callable[[Any, UInt64], NDArray[np.int64]]
-"""Chooses hidden bids in sampled worlds: from a state whose seats are about to bid, and keys, to actions ``int64[B]``."""
+"""Chooses hidden bids in sampled worlds: a state whose seats are about to bid, and keys, give actions ``int64[B]``."""
 
 
 # ------------------------------------------------------------------------------------------------------------- game
@@ -366,9 +366,7 @@ class Game(ABC, Generic[StateT, RulesT]):
         """
         return self._start(_as_seeds(seeds), None)
 
-    def from_deals(
-        self, scripts: Sequence[Sequence[Mapping[str, Any]]], then_seeds: ArrayLike | None = None
-    ) -> StateT:
+    def from_deals(self, scripts: Sequence[Sequence[Mapping[str, Any]]], then_seeds: ArrayLike | None = None) -> StateT:
         """Start matches whose deals are given.
 
         Parameters
@@ -593,6 +591,7 @@ def as_seats(seats: ArrayLike, batch: int, num_players: int) -> NDArray[np.int64
     if array.shape != (batch,) or array.dtype.kind not in "iu":
         raise ValueError(f"seats: expected whole numbers of shape ({batch},), got {array.dtype} of {array.shape}")
     if batch and (int(array.min()) < 0 or int(array.max()) >= num_players):
-        raise ValueError(f"seats: expected 0 to {num_players - 1}, got {array[(array < 0) | (array >= num_players)][0]}")
+        raise ValueError(
+            f"seats: expected 0 to {num_players - 1}, got {array[(array < 0) | (array >= num_players)][0]}"
+        )
     return array.astype(np.int64, copy=False)
-

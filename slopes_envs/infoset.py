@@ -33,8 +33,13 @@ class InformationSet:
         choice does not depend on who else is in the batch, and tells nothing of the deal.
     """
 
-    def __init__(self, game: Game[Any, Any], state: State, seats: ArrayLike | None = None) -> None:
+    def __init__(
+        self, game: Game[Any, Any], state: State, seats: ArrayLike | None = None, salt: ArrayLike | None = None
+    ) -> None:
         """View ``state`` (not copied; use the view before the next step) from ``seats``, by default those to move.
+
+        ``salt`` (whole numbers >= 0, one a game or one for all) gives players of the same deal, at the same seat and
+        move, keys of their own; without it they share them.
 
         Raises
         ------
@@ -46,6 +51,7 @@ class InformationSet:
         self.game = game
         self.seats = as_seats(state.seat if seats is None else seats, len(state), game.num_players)
         self.__state = state
+        self.__salt = None if salt is None else np.broadcast_to(np.asarray(salt), self.seats.shape)
 
     def __len__(self) -> int:
         return len(self.seats)
@@ -54,6 +60,8 @@ class InformationSet:
     def keys(self) -> UInt64:
         """Keys for the agent's own chance, ``uint64[B]``."""
         key = derive(self.__state.seed, Purpose.AGENT, self.seats, self.__state.move)
+        if self.__salt is not None:
+            key = derive(key, self.__salt)
         return key ^ derive(key, 1)  # not invertible, unlike the hash itself: the seed stays unknown
 
     @cached_property
@@ -92,7 +100,8 @@ class InformationSet:
 
     def take(self, rows: NDArray[np.int64]) -> InformationSet:
         """The information sets in some places of the batch."""
-        return InformationSet(self.game, self.__state.take(rows), self.seats[rows])
+        salt = None if self.__salt is None else self.__salt[rows]
+        return InformationSet(self.game, self.__state.take(rows), self.seats[rows], salt)
 
     def sample(self, k: int, keys: UInt64 | None = None, bids: BidModel | None = None) -> State:
         """``k`` worlds consistent with each information set, row-major ``B * k``; see :meth:`Game.resample`."""

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,37 @@ class TrickState(Protocol):
     best: NDArray[np.uint8]  # [B] strength of the winning card so far, 0 before the first
     winner: NDArray[np.int8]  # [B] seat of the winning card so far
     voids: NDArray[np.uint8]  # [B, P] suits each seat has shown to be void in, one bit a suit
+
+
+class TricksState(TrickState, Protocol):
+    """What :meth:`TrickTables.finish` reads and writes in place beside that."""
+
+    seat: NDArray[np.int8]  # [B] seat to move
+    leader: NDArray[np.int8]  # [B] who leads or led the present trick
+    table: NDArray[Any]  # [B, P] card of each seat in the present trick, bit sets
+    tricks: NDArray[np.int8]  # [B, P] tricks taken in this hand
+
+
+@lru_cache(maxsize=16)
+def clockwise(num_seats: int) -> NDArray[np.int64]:
+    """Seats from each seat on: ``[s, k]`` is the seat ``k`` places to the left of ``s``; ``int64[P, P]``, read-only."""
+    seats = np.arange(num_seats)
+    table = (seats[:, None] + seats) % num_seats
+    table.flags.writeable = False
+    return table
+
+
+@lru_cache(maxsize=16)
+def relative_seats(num_seats: int) -> NDArray[np.int8]:
+    """How far to the left of a seat another sits: ``int8[P, P + 1]``, read-only.
+
+    ``[s, t]`` is 0 for ``t == s``, 1 for its left neighbour and so on; ``[s, -1]``, for no seat, is -1.
+    """
+    seats = np.arange(num_seats)
+    table = np.full((num_seats, num_seats + 1), -1, dtype=np.int8)
+    table[:, :-1] = (seats - seats[:, None]) % num_seats
+    table.flags.writeable = False
+    return table
 
 
 @dataclass(frozen=True)
@@ -85,3 +117,28 @@ class TrickTables:
         num_seats = state.voids.shape[1]
         state.winner = np.where(better, (at % num_seats).astype(np.int8), state.winner)
         state.voids.reshape(-1)[at] |= self.void.take(code)
+
+    def finish(self, state: TricksState, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the complete tricks of some games to their winners, who lead the next.
+
+        Parameters
+        ----------
+        state
+            Changed in place: the winners' ``tricks``, and all that belongs to the present trick.
+        rows
+            ``int64[N]``, the games.
+
+        Returns
+        -------
+        int64[N], flat index ``game * P + seat`` of each winner.
+        """
+        winner = state.winner[rows]
+        at = rows * state.tricks.shape[1] + winner
+        state.tricks.reshape(-1)[at] += 1
+        state.seat[rows] = winner
+        state.leader[rows] = winner
+        state.table[rows] = 0
+        state.context[rows] = self.lead.take(state.context[rows])
+        state.best[rows] = 0
+        state.winner[rows] = -1
+        return at

@@ -536,12 +536,8 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
             "phase": "over" if over else "bidding" if bidding else "play",
             "to_move": None if over else int(state.seat[i]),
             "dealer": int(state.dealer[i]),
-            "hands": {
-                s: DECK.names_of(int(state.hands[i, s])) for s in range(P) if seat is None or s == seat
-            },
-            "bids": {
-                s: int(state.bids[i, s]) for s in range(P) if state.bids[i, s] >= 0 and (shown or s == seat)
-            },
+            "hands": {s: DECK.names_of(int(state.hands[i, s])) for s in range(P) if seat is None or s == seat},
+            "bids": {s: int(state.bids[i, s]) for s in range(P) if state.bids[i, s] >= 0 and (shown or s == seat)},
             "last_bids": {s: int(state.last_bids[i, s]) for s in range(P) if state.last_bids[i, s] >= 0},
             "leader": int(state.leader[i]),
             "trick": {

@@ -1,0 +1,87 @@
+"""Whole batches of matches played by agents.
+
+Shape letters: **B** games, **P** seats, **N** agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from slopes_envs import Game, InformationSet, State
+
+from .base import Agent
+
+Watch = Callable[[State, NDArray[np.int64], NDArray[np.int64]], None]
+"""Called before every step with the games still going, their places in the batch, and the actions."""
+
+
+def seated(agents: ArrayLike, batch: int) -> NDArray[np.int64]:
+    """One line-up of agent numbers (``int[P]``) for every game: ``int64[B, P]``."""
+    return np.tile(np.asarray(agents, dtype=np.int64), (batch, 1))
+
+
+def choose(
+    game: Game[Any, Any], state: State, agents: Sequence[Agent], seating: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Actions of the seats to move, ``int64[B]``, from a batch in which every game goes on.
+
+    Parameters
+    ----------
+    agents
+        N agents.
+    seating
+        ``int64[B, P]``: which agent sits where.
+    """
+    acting = seating[np.arange(len(state)), state.seat]
+    present = np.unique(acting)
+    if len(present) == 1:
+        return agents[present[0]].act(InformationSet(game, state))
+    actions = np.zeros(len(state), dtype=np.int64)
+    for number in present:
+        rows = np.flatnonzero(acting == number)
+        actions[rows] = agents[number].act(InformationSet(game, state.take(rows)))
+    return actions
+
+
+def play_out(
+    game: Game[Any, Any],
+    state: State,
+    agents: Sequence[Agent],
+    seating: NDArray[np.int64],
+    watch: Watch | None = None,
+) -> int:
+    """Play every game of a batch to its end, in place.
+
+    Parameters
+    ----------
+    state
+        The games; changed in place, finished ones are left as they are.
+    agents, seating
+        As for :func:`choose`.
+    watch
+        Looks on.
+
+    Returns
+    -------
+    How many decisions were made.
+    """
+    places = np.flatnonzero(state.seat >= 0)
+    going = state.take(places)
+    decisions = 0
+    while len(places):
+        actions = choose(game, going, agents, seating[places])
+        if watch is not None:
+            watch(going, places, actions)
+        outcome = game.step(going, actions)
+        decisions += len(places)
+        ended = outcome.terminated | outcome.truncated
+        if ended.any():
+            over = np.flatnonzero(ended)
+            state.put(places[over], going.take(over))
+            stay = np.flatnonzero(~ended)
+            going, places = going.take(stay), places[stay]
+    return decisions

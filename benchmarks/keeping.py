@@ -1,0 +1,92 @@
+"""Files that lose nothing: results written beside and renamed, and finished pieces kept until the whole is there."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write a JSON file so that at any moment either the old or the whole new one is there."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    os.replace(beside, path)
+
+
+class KeptPieces:
+    """Finished pieces of some long work, appended to a file as they come, so that it can be resumed.
+
+    The file is JSON Lines: first what work it is, then one piece a line.  A last line that was cut short when the
+    work was stopped is not a finished piece and is written over.
+
+    Parameters
+    ----------
+    path
+        The file; its folder must exist.
+    work
+        Everything the pieces depend on, as plain JSON values.
+    resume
+        Whether to go on from a file that is there.
+
+    Raises
+    ------
+    ValueError
+        If the file is there and ``resume`` is false, or if it belongs to other work.
+    """
+
+    def __init__(self, path: Path, work: dict[str, Any], *, resume: bool) -> None:
+        self.path = path
+        self.pieces: list[Any] = []
+        """Pieces that were there already."""
+        whole = _whole_lines(path.read_bytes()) if path.exists() else b""
+        if whole and not resume:
+            raise ValueError(
+                f"{path} holds what an earlier run finished: expected --resume to go on from there, "
+                "or the file removed to begin anew"
+            )
+        if whole:
+            found, *self.pieces = self._parse(whole)
+            self._must_be(work, found)
+        self._file = path.open("ab")
+        self._file.truncate(len(whole))
+        if not whole:
+            self.add(work)
+
+    def _parse(self, whole: bytes) -> list[Any]:
+        try:
+            return [json.loads(line) for line in whole.splitlines()]
+        except ValueError as error:
+            raise ValueError(
+                f"{self.path}: expected finished pieces as JSON Lines, got something else ({error})"
+            ) from None
+
+    def _must_be(self, work: dict[str, Any], found: Any) -> None:
+        if not isinstance(found, dict) or found.keys() != work.keys():
+            raise ValueError(f"{self.path}: expected finished pieces of an earlier run, got something else")
+        for name, value in work.items():
+            if found[name] != value:
+                raise ValueError(
+                    f"{self.path} belongs to other work: {name} expected {value!r}, got {found[name]!r}; "
+                    "remove it to begin anew"
+                )
+
+    def add(self, piece: Any) -> None:
+        """Keep one more finished piece."""
+        self._file.write(json.dumps(piece, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file and leave it."""
+        self._file.close()
+
+    def remove(self) -> None:
+        """Close the file and remove it: the whole work is done and safe elsewhere."""
+        self.close()
+        self.path.unlink()
+
+
+def _whole_lines(data: bytes) -> bytes:
+    """Without a last line that was cut short."""
+    return data[: data.rfind(b"\n") + 1]

@@ -1,0 +1,299 @@
+"""Train a policy by self-play: the run behind ``slopes train``.
+
+A run lives in a folder: ``config.yaml`` (all of it), ``last.zip`` (to go on from), ``best.zip`` (the best policy so
+far, by duplicate deals against the last opponent of the configuration), ``log.csv`` and TensorBoard events.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
+
+from slopes_agents import make_agent
+from slopes_agents.learned import LearnedAgent
+from slopes_agents.network import NetworkShape
+from slopes_envs import make_game
+
+from .checkpoint import write_beside
+from .config import TrainingConfig, default_config_path, dump_config, load_config
+from .log import CsvLog
+from .policies import SelfPlayPolicy
+from .selfplay import SelfPlayEnv, SelfPlayMaskablePPO
+from .watch import advantage_over
+
+LAST, BEST, CONFIG, LOG = "last.zip", "best.zip", "config.yaml", "log.csv"
+WATCH_SEED = 2**40  # deals of the evaluations during training; far from the seeds people use
+
+
+def run(
+    game: str,
+    *,
+    config: Path | None = None,
+    overrides: list[str] | None = None,
+    rules: dict[str, Any] | None = None,
+    minutes: float | None = None,
+    decisions: int | None = None,
+    seed: int = 0,
+    out: Path,
+    resume: bool = False,
+    console: Console | None = None,
+) -> SelfPlayMaskablePPO:
+    """Train until the run's length is reached; Ctrl-C saves and stops.
+
+    Parameters
+    ----------
+    game
+        Name of a game.
+    config, overrides
+        A YAML file (by default the one that ships for the game) and ``key=value`` changes to it.
+    rules
+        Options of the game, over those of the configuration.
+    minutes, decisions
+        Length of the run, one or the other; by default the configuration's.  Only runs measured in decisions go on
+        exactly when resumed.
+    seed
+        Of everything random in the run.
+    out
+        Folder of the run.
+    resume
+        Go on with the run in ``out``, whose configuration and seed then count.
+    console
+        Where progress is shown.
+
+    Raises
+    ------
+    ValueError
+        For anything that does not fit, before a file is touched.
+    """
+    console = console or Console()
+    if resume:
+        if config is not None or overrides or rules or minutes is not None or decisions is not None:
+            raise ValueError("--resume goes on with the run as it was configured; give no other options with it")
+        settings = load_config(out / CONFIG, game=game)
+        if not (out / LAST).exists():
+            raise ValueError(f"{out}: there is no {LAST} to go on from")
+    else:
+        settings = _settings(game, config, overrides, rules, minutes, decisions, seed)
+        if (out / LAST).exists():
+            raise ValueError(f"{out} holds a run already; go on with it (--resume) or name another folder")
+    torch.set_num_threads(settings.threads)
+    opponents = [make_agent(spec, make_game(settings.game, **settings.rules)) for spec in settings.evaluation.opponents]
+    model = _load(settings, out) if resume else _new(settings)
+    out.mkdir(parents=True, exist_ok=True)
+    write_beside(out / CONFIG, dump_config(settings).encode())
+    log = CsvLog(out / LOG, keep_until=model.num_timesteps)
+    model.set_logger(Logger(str(out), [log, TensorBoardOutputFormat(str(out))]))
+    with _progress(console, settings, model) as progress, _stop_on_interrupt() as interrupted:
+        watcher = _Run(settings, out, opponents, progress, interrupted)
+        total = settings.decisions if settings.minutes is None else 2**62
+        try:
+            # With reset_num_timesteps=False, Stable-Baselines3 adds what is done already.
+            model.learn(max(total - model.num_timesteps, 0), callback=watcher, reset_num_timesteps=False)
+        except _Finished:
+            pass
+        finally:
+            model.logger.close()
+        watcher.finish()
+    if interrupted():
+        console.print(f"Stopped at {model.num_timesteps:,} decisions; go on with --resume.")
+    return model
+
+
+def _settings(
+    game: str,
+    config: Path | None,
+    overrides: list[str] | None,
+    rules: dict[str, Any] | None,
+    minutes: float | None,
+    decisions: int | None,
+    seed: int,
+) -> TrainingConfig:
+    if minutes is not None and decisions is not None:
+        raise ValueError("give the length of the run in minutes or in decisions, not both")
+    settings = load_config(config or default_config_path(game), overrides, game)
+    changes: dict[str, Any] = {"seed": seed}
+    if rules:
+        changes["rules"] = settings.rules | rules
+    if minutes is not None:
+        changes["minutes"] = minutes
+    if decisions is not None:
+        changes |= {"decisions": decisions, "minutes": None}
+    settings = TrainingConfig.model_validate(settings.model_dump() | changes)
+    make_game(settings.game, **settings.rules)
+    return settings
+
+
+def _new(settings: TrainingConfig) -> SelfPlayMaskablePPO:
+    env = SelfPlayEnv(make_game(settings.game, **settings.rules), settings.games, settings.seed)
+    model = SelfPlayMaskablePPO(
+        SelfPlayPolicy,
+        env,
+        network=NetworkShape(settings.network.layers, settings.network.left_out),
+        learning_rate=settings.learning_rate.at,
+        n_steps=settings.moves,
+        batch_size=settings.minibatch,
+        n_epochs=settings.epochs,
+        gamma=settings.gamma,
+        gae_lambda=settings.gae_lambda,
+        clip_range=settings.clip,
+        ent_coef=settings.entropy.start,
+        ent_coef_end=settings.entropy.end,
+        vf_coef=settings.value_weight,
+        max_grad_norm=settings.max_grad_norm,
+        reward_kind=settings.reward,
+        reward_scale=settings.reward_scale,
+        seed=settings.seed,
+        device="cpu",
+    )
+    model.minutes = settings.minutes
+    model._last_obs = env.observe()  # the games have begun: learn() must not start them again
+    return model
+
+
+def _load(settings: TrainingConfig, out: Path) -> SelfPlayMaskablePPO:
+    env = SelfPlayEnv(make_game(settings.game, **settings.rules), settings.games, settings.seed)
+    return SelfPlayMaskablePPO.load(out / LAST, env=env, device="cpu")
+
+
+class _Finished(Exception):
+    """The run's time is up, or the user stopped it; raised between two updates."""
+
+
+class _Run(BaseCallback):
+    """What happens between updates: evaluations, checkpoints, the end.
+
+    All of it where a rollout begins: only there is the run in a state that can be saved and resumed exactly.
+    """
+
+    def __init__(
+        self, settings: TrainingConfig, out: Path, opponents: list[Any], progress: _Progress, interrupted: Any
+    ) -> None:
+        super().__init__()
+        self.settings, self.out, self.opponents = settings, out, opponents
+        self.progress, self.interrupted = progress, interrupted
+        self.saved_at = self.tick = time.monotonic()
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_start(self) -> None:
+        model: Any = self.model
+        now = time.monotonic()
+        model.trained_seconds += now - self.tick
+        due = model.num_timesteps // self.settings.evaluation.every
+        if due > model.evaluations:
+            model.evaluations = due
+            self._evaluate()
+        if now - self.saved_at > 60 * self.settings.checkpoint_minutes:
+            self._save()
+        self.tick = time.monotonic()  # evaluations and checkpoints are no training time
+        self.progress.update(model)
+        if self.interrupted() or model.out_of_time():
+            raise _Finished
+
+    def _save(self) -> None:
+        self.model.save(self.out / LAST)
+        self.saved_at = time.monotonic()
+
+    def _evaluate(self) -> None:
+        model: Any = self.model
+        policy = LearnedAgent(model.env.game, model.policy.logits_and_values)
+        results = []
+        for spec, opponent in zip(self.settings.evaluation.opponents, self.opponents, strict=True):
+            mean, error, _ = advantage_over(
+                model.env.game, policy, opponent, self.settings.evaluation.deals, WATCH_SEED
+            )
+            model.logger.record(f"eval/{spec}", mean)
+            model.logger.record(f"eval/{spec}_error", error)
+            results.append((spec, mean, error))
+        self.progress.evaluated(model, results)
+        if results[-1][1] > model.best_result:
+            model.best_result = results[-1][1]
+            model.save(self.out / BEST)
+
+    def finish(self) -> None:
+        """Evaluate and save at the end of the run."""
+        model: Any = self.model
+        if not self.interrupted():
+            self._evaluate()
+            model.evaluations += 1
+        if not (self.out / BEST).exists():
+            model.save(self.out / BEST)
+        self._save()
+        self.progress.update(model)
+
+
+class _Progress:
+    """Progress on a terminal as a bar, elsewhere as a line for every evaluation."""
+
+    def __init__(self, console: Console, settings: TrainingConfig, model: SelfPlayMaskablePPO) -> None:
+        self.console, self.settings = console, settings
+        self.begun = time.monotonic()
+        self.begun_at = model.num_timesteps
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[shown]}"),
+            TimeRemainingColumn(),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self.task = self.bar.add_task(f"training {settings.game}", total=1.0, shown="")
+
+    def rate(self, model: SelfPlayMaskablePPO) -> float:
+        """Decisions a second since this run began or was resumed, evaluations included."""
+        return (model.num_timesteps - self.begun_at) / max(time.monotonic() - self.begun, 1e-9)
+
+    def update(self, model: SelfPlayMaskablePPO) -> None:
+        """Show how far the run is."""
+        shown = f"{model.num_timesteps:,} decisions, {self.rate(model):,.0f}/s"
+        self.bar.update(self.task, completed=model.progress(self.settings.decisions), shown=shown)
+
+    def evaluated(self, model: SelfPlayMaskablePPO, results: list[tuple[str, float, float]]) -> None:
+        """Print an evaluation."""
+        against = ", ".join(f"{mean:+.2f} ± {1.96 * error:.2f} against {spec}" for spec, mean, error in results)
+        self.console.print(
+            f"{model.num_timesteps:>12,} decisions ({self.rate(model):,.0f}/s): {against}", highlight=False
+        )
+
+
+@contextmanager
+def _progress(console: Console, settings: TrainingConfig, model: SelfPlayMaskablePPO) -> Iterator[_Progress]:
+    progress = _Progress(console, settings, model)
+    with progress.bar:
+        yield progress
+
+
+@contextmanager
+def _stop_on_interrupt() -> Iterator[Any]:
+    """Turn the first Ctrl-C into a wish to stop at the next update; a second one stops at once.
+
+    Yields a function that tells whether the wish was made.
+    """
+    wished = False
+
+    def handler(number: int, frame: Any) -> None:
+        nonlocal wished
+        if wished:
+            raise KeyboardInterrupt
+        wished = True
+
+    try:
+        before = signal.signal(signal.SIGINT, handler)
+    except ValueError:  # not in the main thread, where signals do not come
+        yield lambda: False
+        return
+    try:
+        yield lambda: wished
+    finally:
+        signal.signal(signal.SIGINT, before)
