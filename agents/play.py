@@ -19,13 +19,21 @@ Watch = Callable[[State, NDArray[np.int64], NDArray[np.int64]], None]
 """Called before every step with the games still going, their places in the batch, and the actions."""
 
 
+class AgentFault(ValueError):
+    """An agent's answer that is no action at all, or none that is legal."""
+
+
 def seated(agents: ArrayLike, batch: int) -> NDArray[np.int64]:
     """One line-up of agent numbers (``int[P]``) for every game: ``int64[B, P]``."""
     return np.tile(np.asarray(agents, dtype=np.int64), (batch, 1))
 
 
 def choose(
-    game: Game[Any, Any], state: State, agents: Sequence[Agent], seating: NDArray[np.int64]
+    game: Game[Any, Any],
+    state: State,
+    agents: Sequence[Agent],
+    seating: NDArray[np.int64],
+    salt: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """Actions of the seats to move, ``int64[B]``, from a batch in which every game goes on.
 
@@ -35,16 +43,33 @@ def choose(
         N agents.
     seating
         ``int64[B, P]``: which agent sits where.
+    salt
+        ``int64[B]``, for chance of its own; see :class:`slopes_envs.InformationSet`.
+
+    Raises
+    ------
+    AgentFault
+        If an agent answers with anything but whole numbers, one a game.
     """
     acting = seating[np.arange(len(state)), state.seat]
     present = np.unique(acting)
-    if len(present) == 1:
-        return agents[present[0]].act(InformationSet(game, state))
     actions = np.zeros(len(state), dtype=np.int64)
     for number in present:
         rows = np.flatnonzero(acting == number)
-        actions[rows] = agents[number].act(InformationSet(game, state.take(rows)))
+        part = state if len(rows) == len(state) else state.take(rows)
+        view = InformationSet(game, part, salt=None if salt is None else salt[rows])
+        actions[rows] = _answer(agents[number], view)
     return actions
+
+
+def _answer(agent: Agent, view: InformationSet) -> NDArray[np.int64]:
+    answer = np.asarray(agent.act(view))
+    if answer.shape != (len(view),) or answer.dtype.kind not in "iu":
+        raise AgentFault(
+            f"{agent!r}: act expected to give whole numbers of shape ({len(view)},), "
+            f"got {answer.dtype} of shape {answer.shape}"
+        )
+    return answer
 
 
 def play_out(

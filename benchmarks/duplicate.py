@@ -17,23 +17,23 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from multiprocessing import get_context
-from signal import SIG_DFL, SIGINT, signal
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from slopes_agents import Agent, make_agent
-from slopes_envs import Game, IllegalAction, InformationSet, State, __version__, make_game, match_seed
+from slopes_agents.play import AgentFault, choose
+from slopes_envs import Game, IllegalAction, __version__, make_game, match_seed
 
 from .intervals import student_interval
 from .keeping import KeptPieces
 from .metrics import MetricsWatch, default_match
 from .provenance import commit
+from .workers import Stoppable, spread
 
 CHUNK_DEALS = 250
 """Deals that are played in one batch."""
@@ -47,13 +47,6 @@ Player = str | Agent
 
 Progress = Callable[[int], None]
 """Told how many deals are finished."""
-
-
-class AgentFault(ValueError):
-    """An agent's answer that is no legal action."""
-
-    def __init__(self, player: Player, reason: str) -> None:
-        super().__init__(f"agent {label(player)!r}: {reason}")
 
 
 class Interrupted(Exception):
@@ -123,7 +116,10 @@ class Plan:
         if len(self.against) not in (1, others):
             one_each = f" or {others}, one for each of the others" if others > 1 else ""
             raise ValueError(f"{self.game.name}: against expected one agent for all{one_each}, got {len(self.against)}")
-        self.make_agents()
+        self.agents  # noqa: B018  a spec that names no agent of this game is refused here
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Plan, (self.game, self.agent, self.against, self.deals, self.seed)  # workers make their own agents
 
     @property
     def players(self) -> tuple[Player, ...]:
@@ -164,11 +160,13 @@ class Plan:
         """First deal and the one after the last of every chunk."""
         return [(start, min(start + CHUNK_DEALS, self.deals)) for start in range(0, self.deals, CHUNK_DEALS)]
 
-    def make_agents(self) -> list[Agent]:
+    @cached_property
+    def agents(self) -> list[Agent]:
         """The agents that :attr:`players` stand for, in that order; equal specs share one."""
         made = {spec: make_agent(spec, self.game) for spec in self.players if isinstance(spec, str)}
         return [made[player] if isinstance(player, str) else player for player in self.players]
 
+    @cached_property
     def work(self) -> dict[str, Any]:
         """All that the result depends on, as plain JSON values."""
         return {
@@ -201,8 +199,8 @@ class Chunk:
     decisions: int
 
 
-def play_chunk(plan: Plan, agents: Sequence[Agent], start: int, stop: int) -> Chunk:
-    """Play all tables of the deals ``start … stop - 1`` in one batch.
+def play_chunk(plan: Plan, deals: tuple[int, int]) -> Chunk:
+    """Play all tables of some deals (the first, and the one after the last) in one batch.
 
     Raises
     ------
@@ -210,47 +208,30 @@ def play_chunk(plan: Plan, agents: Sequence[Agent], start: int, stop: int) -> Ch
         If an agent answers with something that is no legal action.
     """
     game, tables = plan.game, len(plan.seating)
-    deals = stop - start
-    state = game.new(np.repeat(match_seed(plan.seed, np.arange(start, stop)), tables))
-    seated = np.tile(plan.seating, (deals, 1))
-    watch = MetricsWatch(game, state, np.tile(plan.groups, (deals, 1)), 2)
-    scores = np.zeros((deals * tables, game.num_players), np.int32)
-    live = np.arange(deals * tables)
+    numbers = np.arange(*deals)
+    state = game.new(np.repeat(match_seed(plan.seed, numbers), tables))
+    seating = np.tile(plan.seating, (len(numbers), 1))
+    salts = np.where(seating == 0, AGENT, AGAINST)
+    watch = MetricsWatch(game, state, np.tile(plan.groups, (len(numbers), 1)), 2)
+    scores = np.zeros((len(state), game.num_players), np.int32)
+    live = np.arange(len(state))
     decisions = 0
     with _one_thread():
         while len(live):
-            acting = seated[live, state.seat]
-            actions = _choose(plan, agents, state, acting)
+            actions = choose(game, state, plan.agents, seating[live], salts[live, state.seat])
             watch.before(state)
             try:
                 game.step(state, actions)
             except IllegalAction as error:
-                raise AgentFault(plan.players[acting[error.index]], str(error)) from error
+                culprit = plan.agents[seating[live[error.index], error.seat]]
+                raise AgentFault(f"{culprit!r}: {error}") from error
             watch.after(state, live, actions)
             decisions += len(live)
             over = state.seat < 0
             if over.any():
                 scores[live[over]] = state.scores[over]
                 live, state = live[~over], state.take(np.flatnonzero(~over))
-    return Chunk(start, stop, scores.reshape(deals, tables, -1).tolist(), watch.sums, decisions)
-
-
-def _choose(plan: Plan, agents: Sequence[Agent], state: State, acting: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Ask every agent once, for all the games in which it is to act (``acting``: numbers of players)."""
-    actions = np.zeros(len(state), np.int64)
-    salt = np.where(acting == 0, AGENT, AGAINST)
-    asking = np.array([agents.index(agent) for agent in agents])[acting]  # players that share an agent act together
-    for number in np.unique(asking):
-        rows = np.flatnonzero(asking == number)
-        part = state if len(rows) == len(state) else state.take(rows)
-        answer = np.asarray(agents[number].act(InformationSet(plan.game, part, salt=salt[rows])))
-        if answer.shape != rows.shape or answer.dtype.kind not in "iu":
-            raise AgentFault(
-                plan.players[number],
-                f"act expected to give whole numbers of shape {rows.shape}, got {answer.dtype} of {answer.shape}",
-            )
-        actions[rows] = answer
-    return actions
+    return Chunk(*deals, scores.reshape(len(numbers), tables, -1).tolist(), watch.sums, decisions)
 
 
 @contextmanager
@@ -266,37 +247,6 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-_worker: tuple[Plan, list[Agent]]  # set in worker processes only
-
-
-def _start_worker(plan: Plan) -> None:
-    global _worker
-    signal(SIGINT, SIG_DFL)  # Ctrl-C reaches the whole process group; the parent alone has something to say about it
-    _worker = plan, plan.make_agents()
-
-
-def _play_in_worker(chunk: tuple[int, int]) -> Chunk:
-    return play_chunk(*_worker, *chunk)
-
-
-def _play_chunks(plan: Plan, chunks: Sequence[tuple[int, int]], workers: int) -> Iterator[Chunk]:
-    """The chunks, as they are finished."""
-    if workers == 1:
-        agents = plan.make_agents()
-        for chunk in chunks:
-            yield play_chunk(plan, agents, *chunk)
-        return
-    # Processes are spawned, not forked: a fork copies the locks of PyTorch's threads in whatever state they are.
-    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (plan,)) as pool:
-        futures = [pool.submit(_play_in_worker, chunk) for chunk in chunks]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def run(
@@ -330,31 +280,30 @@ def run(
     Interrupted
         On Ctrl-C; what was finished is kept, and in the exception.
     """
-    finished = {} if kept is None else {(piece["start"], piece["stop"]): Chunk(**piece) for piece in kept.pieces}
-    chunks = {chunk: finished.get(chunk) for chunk in plan.chunks}
-    begun = time.perf_counter()
+    plan.work  # noqa: B018  the commit is that of the beginning
+    kept_chunks = [] if kept is None else [Chunk(**piece) for piece in kept.pieces]
+    finished = {(chunk.start, chunk.stop): chunk for chunk in kept_chunks if (chunk.start, chunk.stop) in plan.chunks}
+    missing = [chunk for chunk in plan.chunks if chunk not in finished]
+    done = sum(chunk.stop - chunk.start for chunk in finished.values())
     decisions = 0
-
-    def done() -> int:
-        return sum(chunk.stop - chunk.start for chunk in chunks.values() if chunk is not None)
-
-    def result() -> dict[str, Any]:
-        seconds = time.perf_counter() - begun
-        return summary(plan, [chunk for chunk in chunks.values() if chunk is not None], decisions, seconds)
-
-    try:
-        if progress is not None:
-            progress(done())
-        for chunk in _play_chunks(plan, [key for key, chunk in chunks.items() if chunk is None], workers):
-            chunks[chunk.start, chunk.stop] = chunk
-            decisions += chunk.decisions
+    begun = time.perf_counter()
+    if progress is not None:
+        progress(done)
+    with Stoppable(spread(partial(play_chunk, plan), missing, workers, ordered=False)) as chunks:
+        for chunk in chunks:
             if kept is not None:
                 kept.add(asdict(chunk))
+            finished[chunk.start, chunk.stop] = chunk
+            decisions += chunk.decisions
+            done += chunk.stop - chunk.start
             if progress is not None:
-                progress(done())
-    except KeyboardInterrupt:
-        raise Interrupted(done(), result() if done() >= 2 else None) from None
-    return result()
+                progress(done)
+    seconds = time.perf_counter() - begun
+    result = summary(plan, finished.values(), decisions, seconds) if done >= 2 else None
+    if chunks.stopped and done < plan.deals:
+        raise Interrupted(done, result)
+    assert result is not None
+    return result
 
 
 def evaluate(
@@ -405,16 +354,15 @@ def evaluate(
 # ---------------------------------------------------------------------------------------------------------- figures
 
 
-def summary(plan: Plan, chunks: Sequence[Chunk], decisions: int, seconds: float) -> dict[str, Any]:
+def summary(plan: Plan, finished: Iterable[Chunk], decisions: int, seconds: float) -> dict[str, Any]:
     """The result of some finished chunks; ``decisions`` were taken in ``seconds``."""
+    chunks = sorted(finished, key=lambda chunk: chunk.start)
     scores = np.concatenate([np.asarray(chunk.scores, np.int64) for chunk in chunks])
-    work = plan.work()
-    provenance = {name: work.pop(name) for name in ("version", "commit")}
-    seed = work.pop("seed")
+    work = plan.work
     return {
-        **work,
+        **{name: work[name] for name in ("game", "rules", "agent", "against")},
         "deals": len(scores),
-        "seed": seed,
+        "seed": work["seed"],
         **{
             name: None if values is None else student_interval(values).as_json()
             for name, values in figures(plan, scores).items()
@@ -422,7 +370,8 @@ def summary(plan: Plan, chunks: Sequence[Chunk], decisions: int, seconds: float)
         "metrics": _metrics(chunks),
         "decisions_per_second": decisions / seconds if decisions else None,
         "seconds": seconds,
-        **provenance,
+        "version": work["version"],
+        "commit": work["commit"],
     }
 
 
@@ -452,8 +401,9 @@ def _win_shares(plan: Plan, tables: NDArray[np.int64]) -> NDArray[np.float64]:
     """What part of each match the agent won, ``float64[N, R]``; the sides with the highest score share the match."""
     sides = tables[:, :, [side[0] for side in plan.game.teams]]  # the score of a side is that of each of its seats
     best = sides == sides.max(axis=2, keepdims=True)
-    own = best[:, np.arange(len(plan.agent_seats)), np.arange(len(plan.agent_seats))]  # table r: the agent is side r
-    return own / best.sum(axis=2)
+    own = np.diagonal(best, axis1=1, axis2=2)  # at table r the agent is side r
+    shares: NDArray[np.float64] = own / best.sum(axis=2)
+    return shares
 
 
 def _metrics(chunks: Iterable[Chunk]) -> dict[str, dict[str, float | None]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ def write_json(path: Path, data: Any) -> None:
     """Write a JSON file so that at any moment either the old or the whole new one is there."""
     beside = path.with_name(path.name + ".new")
     beside.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    os.replace(beside, path)
+    beside.replace(path)
 
 
 class KeptPieces:

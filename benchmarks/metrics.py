@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from slopes_envs import Game, State
 
 HandMetrics = Callable[[Any, NDArray[np.int32]], dict[str, NDArray[Any]]]

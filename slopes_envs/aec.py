@@ -156,6 +156,8 @@ class GameEnv(AECEnv[str, Any, Any]):  # observations are AgentObservation, acti
             for agent in self.possible_agents
         }
         self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
+        for space in self.action_spaces.values():
+            space.seed()  # rather than when it is first drawn from, so that a copy draws what the original draws
         self.state_space = _bits(game.observation_all.size, np.uint8)
         self.seed_used: int | None = None
         self.episode = 0
@@ -388,20 +390,38 @@ def _lines(values: Mapping[Any, Any]) -> Iterator[str]:
 
 
 # ---------------------------------------------------------------------------------------------------- the wrappers
-# PettingZoo's own, but for what they keep about the past: restoring has to clear it.
+# PettingZoo's own, but for two things.  What they keep about the past has to be cleared by restoring.  And `last` is
+# asked inside: five attributes less climb down through every wrapper's `__getattr__`, half of what wrapping costs.
+
+Last = tuple[AgentObservation | None, float, bool, bool, dict[str, Any]]
 
 
 class _TerminateIllegal(TerminateIllegalWrapper[str, Any, Any]):
+    env: GameEnv
+
+    def last(self, observe: bool = True) -> Last:
+        told = self.env.last(observe)
+        if observe:
+            self._prev_obs, self._prev_info = told[0], told[4]
+        return told
+
     def restore(self, snapshot: Snapshot) -> None:
-        self.env.restore(snapshot)  # type: ignore[attr-defined]
+        self.env.restore(snapshot)
         self._prev_obs = None
         self._prev_info = None
-        self._terminated = self.stopped_early
+        self._terminated = self.env.stopped_early
 
 
 class _OrderEnforcing(OrderEnforcingWrapper[str, Any, Any]):
+    def __init__(self, inside: _TerminateIllegal) -> None:
+        super().__init__(AssertOutOfBoundsWrapper(inside))
+        self._inside = inside  # asserting of bounds concerns `step` alone
+
+    def last(self, observe: bool = True) -> Last:
+        return self._inside.last(observe) if self._has_reset else super().last(observe)  # which raises
+
     def restore(self, snapshot: Snapshot) -> None:
-        self.env.restore(snapshot)  # type: ignore[attr-defined]
+        self._inside.restore(snapshot)
         self._has_reset = True
         self._has_updated = True
 
@@ -442,7 +462,7 @@ def env(game: str, /, *, render_mode: str | None = None, **rules: Any) -> _Order
     through all of them.
     """
     table = raw_env(game, render_mode=render_mode, **rules)
-    return _OrderEnforcing(AssertOutOfBoundsWrapper(_TerminateIllegal(table, illegal_reward=ILLEGAL_REWARD)))
+    return _OrderEnforcing(_TerminateIllegal(table, illegal_reward=ILLEGAL_REWARD))
 
 
 def register() -> None:

@@ -8,15 +8,17 @@ Shape letters: **B** games, **P** seats, **C** cards, **N** keys or words.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .chance import UInt64, below, draw, shuffle
-from .errors import UnknownName
+from .errors import UnknownName, shown
 
 Card = int
 Suit = int
@@ -89,6 +91,73 @@ class Deck:
     def parse_set(self, cards: str | Sequence[str]) -> list[Card]:
         """Card numbers of a list of names, or of one text with names between spaces."""
         return [self.parse(name) for name in (cards.split() if isinstance(cards, str) else cards)]
+
+    def parse_cards(self, cards: Any, size: int | None, what: str) -> list[Card]:
+        """Card numbers of cards that come from outside.
+
+        Parameters
+        ----------
+        cards
+            A list of names, or one text with names between spaces.
+        size
+            How many cards are expected; None for any number.
+        what
+            What they are, for messages: ``"seat 2"``, ``"stock"``.
+
+        Raises
+        ------
+        ValueError
+            If they are not a list of names of this deck, or not as many as expected.
+        """
+        if not isinstance(cards, str | list | tuple):
+            raise ValueError(f"{what}: expected a list of card names, got {shown(cards)}")
+        try:
+            numbers = self.parse_set(cards)
+        except UnknownName as error:
+            raise ValueError(f"{what}: {error}") from None
+        if size is not None and len(numbers) != size:
+            raise ValueError(f"{what}: expected {size} cards, got {len(numbers)}")
+        return numbers
+
+    def parse_hands(self, hands: Any, sizes: Sequence[int], copies: int | Sequence[int] = 1) -> list[list[Card]]:
+        """Card numbers of the hands of all seats, each as for :meth:`parse_cards`.
+
+        Parameters
+        ----------
+        hands
+            A list, one hand a seat.
+        sizes
+            Cards of each seat.
+        copies
+            How often each card is in the deck: one number for all cards, or one a card.
+
+        Raises
+        ------
+        ValueError
+            If they are not such hands.
+        """
+        if not isinstance(hands, list | tuple) or len(hands) != len(sizes):
+            got = f"{len(hands)}" if isinstance(hands, list | tuple) else shown(hands)
+            raise ValueError(f"hands: expected the hands of {len(sizes)} seats, got {got}")
+        pairs = enumerate(zip(hands, sizes, strict=True))
+        numbers = [self.parse_cards(hand, size, f"seat {seat}") for seat, (hand, size) in pairs]
+        self.check_copies([card for hand in numbers for card in hand], copies)
+        return numbers
+
+    def check_copies(self, cards: Sequence[Card], copies: int | Sequence[int] = 1) -> None:
+        """Check that no card is there more often than the deck has it (``copies`` as for :meth:`parse_hands`).
+
+        Raises
+        ------
+        ValueError
+            Names the cards.
+        """
+        if copies == 1 and len(set(cards)) == len(cards):
+            return
+        limits = [copies] * len(self) if isinstance(copies, int) else copies
+        for card, count in sorted(Counter(cards).items()):
+            if count > limits[card]:
+                raise ValueError(f"{self.name(card)} is dealt {count} times, but the deck has it {limits[card]} times")
 
     def names_of(self, bits: int) -> list[str]:
         """Names of the cards in a bit set, in the order of their numbers."""

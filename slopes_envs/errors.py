@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import reprlib
+from collections.abc import Collection, Iterable, Mapping
+
+_brief = reprlib.Repr()
+_brief.maxstring = _brief.maxother = 60
+
+
+def shown(value: object) -> str:
+    """A value for a message: its ``repr``, shortened where it is long or deep."""
+    return _brief.repr(value)
 
 
 def suggestion(word: object, known: Iterable[str]) -> str:
@@ -19,6 +28,27 @@ class UnknownName(ValueError):
         known = list(known)
         listed = ", ".join(known) if len(known) <= 60 else ", ".join(known[:60]) + ", …"
         super().__init__(f"unknown {kind} {name!r}{suggestion(name, known)} (known: {listed})")
+
+
+def expect_keys(found: object, required: Collection[str], optional: Collection[str] = ()) -> None:
+    """Check that ``found`` is an object (a mapping) with all required keys, and no others than the optional ones.
+
+    Raises
+    ------
+    ValueError
+        Says which key is unknown or missing.
+    """
+    if not isinstance(found, Mapping):
+        raise ValueError(f"expected an object with {', '.join(required)}, got {shown(found)}")
+    if found.keys() == set(required):
+        return
+    known = [*required, *optional]
+    for key in found:
+        if key not in known:
+            raise UnknownName("key", key, known)
+    for key in required:
+        if key not in found:
+            raise ValueError(f"the key {key!r} is missing")
 
 
 class RulesError(ValueError):

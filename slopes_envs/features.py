@@ -12,6 +12,7 @@ plane).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -21,6 +22,9 @@ from numpy.typing import NDArray
 
 Kind = Literal["set", "one_hot", "thermometer", "integer"]
 Observation = NDArray[np.uint8]
+Rows = int | NDArray[np.int64]
+
+_BLOCK = 1024  # observations that are packed at once: what is in work stays in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -94,30 +98,55 @@ class Layout:
         return f"Layout({list(self.planes.values())})"
 
     def _plan(self, planes: list[Plane]) -> None:
-        """Place every lane in a word; one that straddles two words is continued in the second."""
+        """Place every lane in a word; one that straddles two words is continued in the second.
+
+        Lanes are kept layer by layer: the first lane of every word, then the second of every word that has two, and
+        so on, words with many lanes first.  Each layer is then joined to the words in one operation.
+        """
         word: list[int] = []
-        shift, bits, coded_base = [], [], []
-        table: list[int] = []
-        self._rows: dict[str, slice | int] = {}  # lanes of a plane: rows of the word matrix
-        self._coded: dict[str, slice | int] = {}  # the same, among the planes that are looked up in the code table
-        coded_rows: list[int] = []
+        shift: list[int] = []
+        over: list[int] = []  # lanes that are continued in the next word
+        lanes_of: dict[str, list[int]] = {}
         position = 0
         for plane in planes:
             self.slices[plane.name] = slice(position, position + plane.size)
-            first = len(word)
             filled = plane.lanes if plane.present is None else plane.present
+            lanes_of[plane.name] = list(range(len(word), len(word) + filled))
             for lane in range(filled):
-                word.append((position + lane * plane.bits) // 64)
-                shift.append((position + lane * plane.bits) % 64)
-                bits.append(plane.bits)
+                at = position + lane * plane.bits
+                if at % 64 + plane.bits > 64:
+                    over.append(len(word))
+                word.append(at // 64)
+                shift.append(at % 64)
             position += plane.size
-            self._rows[plane.name] = first if plane.groups is None else slice(first, len(word))
+        self._num_words = (position + 63) // 64
+
+        count = Counter(word)
+        begun = sorted(count, key=lambda number: -count[number])  # the words in which some lane begins
+        layer = [word[:lane].count(word[lane]) for lane in range(len(word))]
+        order = sorted(range(len(word)), key=lambda lane: (layer[lane], begun.index(word[lane])))
+        row = {lane: place for place, lane in enumerate(order)}
+        self._begun = np.array(begun, dtype=np.int64)
+        self._layers = [size for _, size in sorted(Counter(layer).items())]
+        self._shift = np.array([shift[lane] for lane in order], dtype=np.uint64)[:, None]
+        self._over = np.array([row[lane] for lane in over], dtype=np.int64)
+        self._over_word = np.array([word[lane] + 1 for lane in over], dtype=np.int64)
+        self._over_shift = np.array([64 - shift[lane] for lane in over], dtype=np.uint64)[:, None]
+
+        self._rows: dict[str, Rows] = {}  # lanes of a plane: rows of the matrix of lanes
+        self._coded: dict[str, slice | int] = {}  # of a plane that is looked up in the table of codes: its lanes there
+        coded_rows: list[int] = []
+        coded_base: list[int] = []
+        table: list[int] = []
+        for plane in planes:
+            rows = [row[lane] for lane in lanes_of[plane.name]]
+            self._rows[plane.name] = rows[0] if plane.groups is None else np.array(rows, dtype=np.int64)
             if plane.kind in ("one_hot", "thermometer"):
                 start = len(coded_rows)
-                coded_rows += range(first, len(word))
+                coded_rows += rows
                 self._coded[plane.name] = start if plane.groups is None else slice(start, len(coded_rows))
                 # One-hot codes are indexed from -1, thermometer codes from 0.
-                coded_base += [len(table) + (plane.kind == "one_hot")] * filled
+                coded_base += [len(table) + (plane.kind == "one_hot")] * len(rows)
                 if plane.kind == "one_hot":
                     table += [0, *(1 << bit for bit in range(plane.bits))]
                 else:
@@ -125,14 +154,6 @@ class Layout:
         self._codes = np.array(table or [0], dtype=np.uint64)
         self._coded_rows = np.array(coded_rows, dtype=np.int64)
         self._coded_base = np.array(coded_base, dtype=np.int64)[:, None]
-        self._shift = np.array(shift, dtype=np.uint64)[:, None]
-        self._num_words = (position + 63) // 64
-        self._begun = np.array(sorted(set(word)), dtype=np.int64)  # the words in which some lane begins
-        self._starts = np.array([word.index(begun) for begun in self._begun], dtype=np.int64)
-        over = [lane for lane in range(len(word)) if shift[lane] + bits[lane] > 64]
-        self._over = np.array(over, dtype=np.int64)
-        self._over_word = np.array([word[lane] + 1 for lane in over], dtype=np.int64)
-        self._over_shift = np.array([64 - shift[lane] for lane in over], dtype=np.uint64)[:, None]
 
     def pack(self, batch: int, values: Mapping[str, Any], out: Observation | None = None) -> Observation:
         """Encode values into observations.
@@ -151,6 +172,17 @@ class Layout:
         -------
         uint8[B, D]
         """
+        if out is None:
+            out = np.empty((batch, self.size), dtype=np.uint8)
+        for start in range(0, batch, _BLOCK):
+            rows = slice(start, min(start + _BLOCK, batch))
+            part = values if batch <= _BLOCK else {name: values[name][..., rows] for name in self.planes}
+            words = self._words(rows.stop - start, part)
+            out[rows] = np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
+        return out
+
+    def _words(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
+        """The observations as words of 64 features, ``uint64[B, words]``, least bit first."""
         lanes = np.empty((len(self._shift), batch), dtype=np.uint64)
         coded = np.empty((len(self._coded_rows), batch), dtype=np.int64)
         for name, plane in self.planes.items():
@@ -165,14 +197,14 @@ class Layout:
         lanes[self._coded_rows] = self._codes.take(coded)
         over = lanes[self._over] >> self._over_shift
         lanes <<= self._shift
+        joined, start = lanes[: self._layers[0]], self._layers[0]
+        for size in self._layers[1:]:
+            joined[:size] |= lanes[start : start + size]
+            start += size
         words = np.zeros((batch, self._num_words), dtype="<u8")
-        words.T[self._begun] = np.bitwise_or.reduceat(lanes, self._starts, axis=0)
+        words.T[self._begun] = joined
         words.T[self._over_word] |= over
-        packed = np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
-        if out is None:
-            return packed
-        np.copyto(out, packed)
-        return out
+        return words
 
     def split(self, observations: Observation) -> dict[str, Observation]:
         """Named views of observations ``[…, D]``: each plane as ``[…, bits]`` or ``[…, G, bits]``."""

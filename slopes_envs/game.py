@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .cards import select_bit
 from .chance import UInt64, below
-from .errors import DealError, IllegalAction, RulesError, ScriptExhausted, UnknownName
+from .errors import DealError, IllegalAction, RulesError, ScriptExhausted, UnknownName, expect_keys, shown
 from .features import Layout, Observation
 
 Rows = NDArray[np.int64]
@@ -241,6 +241,8 @@ class Game(ABC, Generic[StateT, RulesT]):
         The options.
     num_players, num_actions
         P and A.
+    action_names
+        Names of all actions by number, in a game where they are the same in every state; else None.
     observation, observation_all
         Layouts of :meth:`observe` and :meth:`observe_all`.
     teams
@@ -260,6 +262,7 @@ class Game(ABC, Generic[StateT, RulesT]):
 
     num_players: int
     num_actions: int
+    action_names: tuple[str, ...] | None = None
     observation: Layout
     observation_all: Layout
     reward_range: tuple[float, float]
@@ -330,6 +333,21 @@ class Game(ABC, Generic[StateT, RulesT]):
     def deal_object(self, state: StateT, i: int) -> dict[str, Any]:
         """The present hand of game ``i`` as a hand object, as it was dealt; the inverse of :meth:`parse_deal`."""
 
+    def extend_deal(self, state: StateT, i: int, entry: dict[str, Any]) -> None:
+        """Add to the hand object of game ``i`` what chance has brought since it was taken.
+
+        Called after every action of a hand, the last one included, with what :meth:`deal_object` gave when the hand
+        began.  Only games whose deal goes on within a hand (reshuffles) do anything here.
+        """
+
+    def unused_deal(self, state: StateT, i: int) -> str | None:
+        """What the scripted deal of the present hand holds that play did not need, in words; None for nothing.
+
+        Asked when a hand has ended the match or an unfinished record stops.  Only games whose deal goes on within a
+        hand have anything to say here.
+        """
+        return None
+
     @abstractmethod
     def action_name(self, state: StateT, i: int, action: int) -> str:
         """Name of an action in game ``i`` of the batch; it need not be legal now.
@@ -384,7 +402,7 @@ class Game(ABC, Generic[StateT, RulesT]):
         ScriptExhausted
             From the ``step`` that needs a deal there is none for; the batch is then unchanged.
         """
-        parsed = np.full(len(scripts), None, dtype=object)
+        parsed = []
         for i, script in enumerate(scripts):
             deals = []
             for number, entry in enumerate(script):
@@ -392,11 +410,18 @@ class Game(ABC, Generic[StateT, RulesT]):
                     deals.append(self.parse_deal(entry))
                 except ValueError as error:
                     raise DealError(str(error), game=self.name, match=i + 1, hand=number + 1) from None
-            parsed[i] = Script(tuple(deals), then_seeds is not None)
+            parsed.append(Script(tuple(deals), then_seeds is not None))
         seeds = np.zeros(len(scripts), np.uint64) if then_seeds is None else _as_seeds(then_seeds)
         if len(seeds) != len(scripts):
             raise ValueError(f"{self.name}: expected one seed a script, got {len(seeds)} for {len(scripts)} scripts")
-        return self._start(seeds, parsed)
+        return self.from_scripts(parsed, seeds)
+
+    def from_scripts(self, scripts: Sequence[Script], seeds: UInt64) -> StateT:
+        """Start matches whose deals are parsed already; errors are those of :meth:`from_deals`."""
+        array = np.full(len(scripts), None, dtype=object)
+        for i, script in enumerate(scripts):
+            array[i] = script
+        return self._start(seeds, array)
 
     def legal(self, state: StateT, out: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
         """Legal actions of the seat to move, ``bool[B, A]``; all False in a finished game."""
@@ -574,6 +599,42 @@ class Game(ABC, Generic[StateT, RulesT]):
         losers = np.maximum(scores.shape[1] - winners, 1)
         shared = np.where(best, 1 / winners, -1 / losers)
         return np.where(winners == scores.shape[1], 0, shared).astype(np.float32)
+
+
+def parse_hand_object(
+    entry: Any, seat_key: str, num_players: int, parts: Sequence[str]
+) -> tuple[int, Mapping[str, Any]]:
+    """Take a hand object apart, for :meth:`Game.parse_deal`.
+
+    Parameters
+    ----------
+    entry
+        ``{seat_key: seat, "deal": {part: …}}``
+    seat_key
+        ``"dealer"`` or ``"first_player"``.
+    num_players
+        P
+    parts
+        The keys of a deal.
+
+    Returns
+    -------
+    The seat, and the deal with exactly these parts.
+
+    Raises
+    ------
+    ValueError
+        If it is not of this form.
+    """
+    expect_keys(entry, (seat_key, "deal"))
+    seat, deal = entry[seat_key], entry["deal"]
+    if isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < num_players:
+        raise ValueError(f"{seat_key}: expected a seat from 0 to {num_players - 1}, got {shown(seat)}")
+    try:
+        expect_keys(deal, parts)
+    except ValueError as error:
+        raise ValueError(f"deal: {error}") from None
+    return seat, deal
 
 
 def _as_seeds(seeds: ArrayLike) -> UInt64:

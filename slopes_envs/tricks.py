@@ -47,7 +47,10 @@ class TricksState(TrickState, Protocol):
 
 @lru_cache(maxsize=16)
 def clockwise(num_seats: int) -> NDArray[np.int64]:
-    """Seats from each seat on: ``[s, k]`` is the seat ``k`` places to the left of ``s``; ``int64[P, P]``, read-only."""
+    """Seats from each seat on: ``[k, s]`` is the seat ``k`` places to the left of ``s``; ``int64[P, P]``, read-only.
+
+    Symmetric, so ``[s]`` lists all seats from ``s`` on.
+    """
     seats = np.arange(num_seats)
     table = (seats[:, None] + seats) % num_seats
     table.flags.writeable = False

@@ -163,7 +163,7 @@ def _opponents(given: Any, game: Game[Any, Any]) -> tuple[list[Opponent], NDArra
     return different, np.array([places.index(key) for key in keys], dtype=np.int64)
 
 
-def _fixed_seat(seat: int | str | None, num_players: int) -> int | None:
+def _fixed_seat(seat: Any, num_players: int) -> int | None:
     """The learner's seat; None if it rotates."""
     if seat is None or (isinstance(seat, str) and seat == ROTATE):
         return None
@@ -175,19 +175,22 @@ def _fixed_seat(seat: int | str | None, num_players: int) -> int | None:
 # ----------------------------------------------------------------------------------------------------------- matches
 
 
+def _whole(name: str, number: Any, least: int) -> int:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+        raise ValueError(f"{name}: expected a whole number of at least {least}, got {number!r}")
+    return int(number)
+
+
 class _Matches:
     """B matches, one after the other in each place, seeded one way."""
 
     state: State
 
     def __init__(self, game: Game[Any, Any], size: int, first_row: int = 0) -> None:
-        for name, number, least in (("num_envs", size, 1), ("row", first_row, 0)):
-            if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-                raise ValueError(f"{name}: expected a whole number of at least {least}, got {number!r}")
         self.game = game
-        self.size = int(size)
+        self.size = _whole("num_envs", size, 1)
         self.all = np.arange(self.size)
-        self.numbers = self.all + int(first_row)  # what each place counts as in match seeds and rotation
+        self.numbers = self.all + _whole("row", first_row, 0)  # what each place counts as in match seeds and rotation
         self.seed: int | None = None
         self.episode = np.full(self.size, -1, dtype=np.int64)
         self.ready = False  # whether step may be called; false, too, after an error in the middle of a step
@@ -352,8 +355,9 @@ class LegalMultiDiscrete(spaces.MultiDiscrete):
         return np.where(self.legal, self.np_random.random(self.legal.shape), -1).argmax(axis=1)
 
 
-def _observation_space(game: Game[Any, Any]) -> spaces.Box:
-    return spaces.Box(0, 1, (game.observation.size,), np.uint8)
+def _observation_space(game: Game[Any, Any]) -> spaces.Space[Observation]:
+    space: spaces.Space[Any] = spaces.Box(0, 1, (game.observation.size,), np.uint8)
+    return space
 
 
 def _no_options(options: Mapping[str, Any] | None) -> None:
@@ -459,7 +463,8 @@ class SlopesEnv(gymnasium.Env[Observation, np.int64]):
         return int(self._tables.state.seed[0])
 
     def _observation(self) -> Observation:
-        return self.game.observe(self._tables.state, self._tables.learner)[0]
+        observation: Observation = self.game.observe(self._tables.state, self._tables.learner)[0]
+        return observation
 
     def _info(self) -> dict[str, Any]:
         state = self._tables.state
@@ -480,7 +485,7 @@ def _seed_of(env: gymnasium.Env[Any, Any] | VectorEnv[Any, Any, Any], seed: int 
 
 
 def _spread(batch: int, rows: Rows, values: Mapping[str, NDArray[Any]]) -> Infos:
-    """Infos of some rows (arrays ``[N, …]``) as Gymnasium has them: over all rows, with ``_key`` for which they hold."""
+    """Infos of some rows (arrays ``[N, …]``) as Gymnasium has them: of all rows, and ``_key`` for which they hold."""
     infos: Infos = {}
     for key, value in values.items():
         infos[key] = np.zeros((batch, *value.shape[1:]), dtype=value.dtype)
@@ -539,13 +544,17 @@ class _BatchEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         final_obs = np.full(self.num_envs, None, dtype=object)
         for row, observation in zip(rows, self.game.observe(over, seats), strict=True):
             final_obs[row] = observation
-        final = {"action_mask": self.game.legal(over).astype(np.int8), "seat": seats, "scores": over.scores, **more}
+        last: dict[str, NDArray[Any]] = {
+            "action_mask": self.game.legal(over).astype(np.int8),
+            "seat": seats,
+            "scores": over.scores,
+        }
         ended = np.zeros(self.num_envs, dtype=np.bool_)
         ended[rows] = True
         return {
             "final_obs": final_obs,
             "_final_obs": ended,
-            "final_info": _spread(self.num_envs, rows, final),
+            "final_info": _spread(self.num_envs, rows, {**last, **more}),
             "_final_info": ended.copy(),
         }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from slopes_envs import Game, InformationSet
+
 from slopes_envs.cards import bits_of
 from slopes_envs.games.slippery_slope import (
     ACE,
@@ -311,7 +311,7 @@ def prior():
         for k in range(7):
             i = _NONACE + ln * 7 + k
             low[:, i], high[:, i] = 0.2, 0.8
-    low[:, _ACES :] = high[:, _ACES :] = [1.0, 0.9, 1.0]
+    low[:, _ACES:] = high[:, _ACES:] = [1.0, 0.9, 1.0]
     left = np.arange(11)[:, None, None, None]
     a = (A_MIN + STEP * np.arange(A_NODES))[None, None, :, None] / UNIT
     h = (H_MIN + STEP * np.arange(H_NODES))[None, None, None, :] / UNIT

@@ -56,7 +56,7 @@ from ..cards import BIT, Deck, bits_of, cards_in, deal_hands, random_subset
 from ..chance import Purpose, UInt64, below, derive
 from ..errors import DealError, UnknownName
 from ..features import Layout, Observation, Plane
-from ..game import BidModel, Game, Rows, Rules, State, as_seats, option, row_starts
+from ..game import BidModel, Game, Rows, Rules, State, as_seats, option, parse_hand_object, row_starts
 from ..tricks import Played, TrickTables
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "J", "Q", "K"), extras=("LJ", "BJ"))
@@ -153,6 +153,8 @@ MUST = TRICKS.must.astype(np.uint32)
 DIRECTION = np.array([_direction(context) for context in range(JOKER_LED + 1)], dtype=np.int8)
 FOLLOW = np.array([_suit(context) for context in range(JOKER_LED + 1)], dtype=np.int8)
 
+ACTIONS = tuple([f"bid {bid}" for bid in range(BIDS)] + list(DECK.names))
+ACTION_NUMBERS = {name: number for number, name in enumerate(ACTIONS)}
 CARD_BIT = np.concatenate([np.zeros(BIDS, np.uint32), BIT[: len(DECK)].astype(np.uint32)])  # by action
 BID_WORD = np.uint64((1 << BIDS) - 1)
 SHIFT = np.uint64(BIDS)
@@ -222,6 +224,7 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
 
     num_players = P
     num_actions = A
+    action_names = ACTIONS
     reward_range = (-10.0, 10.0)
 
     def __init__(self, rules: SlipperySlopeRules) -> None:
@@ -316,20 +319,8 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
         state.seat[rows] = first
 
     def parse_deal(self, entry: Mapping[str, Any]) -> tuple[int, list[int]]:
-        dealer, hands = entry.get("dealer"), entry.get("deal", {}).get("hands")
-        if isinstance(dealer, bool) or not isinstance(dealer, int) or not 0 <= dealer < P:
-            raise ValueError(f"dealer: expected a seat from 0 to {P - 1}, got {dealer!r}")
-        if not isinstance(hands, list | tuple) or len(hands) != P:
-            raise ValueError(f"deal: expected the hands of {P} seats, got {hands!r}")
-        cards = [DECK.parse_set(hand) for hand in hands]
-        for seat, hand in enumerate(cards):
-            if len(hand) != HAND:
-                raise ValueError(f"deal: seat {seat} expected {HAND} cards, got {len(hand)}")
-        dealt = [card for hand in cards for card in hand]
-        twice = {card for card in dealt if dealt.count(card) > 1}
-        if twice:
-            raise ValueError(f"deal: {', '.join(DECK.names_of(bits_of(twice)))} dealt twice")
-        return dealer, [bits_of(hand) for hand in cards]
+        dealer, deal = parse_hand_object(entry, "dealer", P, ("hands",))
+        return dealer, [bits_of(hand) for hand in DECK.parse_hands(deal["hands"], (HAND,) * P)]
 
     def deal_object(self, state: SlipperySlopeState, i: int) -> dict[str, Any]:
         hands = [DECK.names_of(int(held | played)) for held, played in zip(state.hands[i], state.seen[i], strict=True)]
@@ -556,8 +547,6 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
         }
 
 
-ACTIONS = tuple([f"bid {bid}" for bid in range(BIDS)] + list(DECK.names))
-ACTION_NUMBERS = {name: number for number, name in enumerate(ACTIONS)}
 ROTATED = np.array([[(seat + k) % P for k in range(P)] for seat in range(P)], dtype=np.int64)
 RELATIVE = np.array([[(other - seat) % P for other in range(P)] for seat in range(P)], dtype=np.int8)
 

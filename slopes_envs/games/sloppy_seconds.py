@@ -56,7 +56,7 @@ from ..cards import BIT, Deck, bits_of, cards_in, deal_from, deal_within
 from ..chance import Purpose, UInt64, below, derive
 from ..errors import DealError, RulesError, UnknownName
 from ..features import Layout, Observation, Plane
-from ..game import BidModel, Game, Rows, Rules, State, as_seats, option, row_starts
+from ..game import BidModel, Game, Rows, Rules, State, as_seats, option, parse_hand_object, row_starts
 from ..tricks import Played, TrickTables, clockwise, relative_seats
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"))
@@ -116,6 +116,7 @@ TRICKS = TrickTables.build(
     lead=[NUMBER[context._replace(led=-1)] for context in CONTEXTS],
     play=_play,
 )
+SUIT_BIT = np.array([1 << suit for suit in range(SUITS)], dtype=np.uint8)
 FOLLOW, FIRST_BROKEN, TRUMP = np.array(CONTEXTS, dtype=np.int8).T
 CANNOT = np.array([DECK.suits_bits(voids) for voids in range(1 << SUITS)], dtype=np.uint64)  # by voids
 
@@ -223,6 +224,7 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
     rules_type = SloppySecondsRules
 
     num_actions = A
+    action_names = DECK.names
 
     def __init__(self, rules: SloppySecondsRules) -> None:
         super().__init__(rules)
@@ -230,6 +232,7 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
         self.hand_size = len(CARDS[p]) // p
         self.reward_range = (-1.0, 1.0) if rules.reward == "win" else (float(LEAST), float(MOST))
         self._last_move = len(CARDS[p])
+        self._level_target = min(rules.target_score, 2**40)  # far out of reach: the level is 0 all the same
         self._deck = BIT[list(CARDS[p])]
         self._trick_done = np.array([moves > 0 and moves % p == 0 for moves in range(self._last_move + 1)])
         self._clockwise = clockwise(p)
@@ -338,20 +341,9 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
 
     def parse_deal(self, entry: Mapping[str, Any]) -> tuple[int, list[int]]:
         p = self.num_players
-        dealer, hands = entry.get("dealer"), entry.get("deal", {}).get("hands")
-        if isinstance(dealer, bool) or not isinstance(dealer, int) or not 0 <= dealer < p:
-            raise ValueError(f"dealer: expected a seat from 0 to {p - 1}, got {dealer!r}")
-        if not isinstance(hands, list | tuple) or len(hands) != p:
-            raise ValueError(f"deal: expected the hands of {p} seats, got {hands!r}")
-        cards = [DECK.parse_set(hand) for hand in hands]
-        for seat, hand in enumerate(cards):
-            if len(hand) != self.hand_size:
-                raise ValueError(f"deal: seat {seat} expected {self.hand_size} cards, got {len(hand)}")
-        dealt = [card for hand in cards for card in hand]
-        wrong = {card for card in dealt if dealt.count(card) > 1 or card not in CARDS[p]}
-        if wrong:
-            raise ValueError(f"deal: {', '.join(DECK.names_of(bits_of(wrong)))} dealt twice or not in the deck")
-        return dealer, [bits_of(hand) for hand in cards]
+        dealer, deal = parse_hand_object(entry, "dealer", p, ("hands",))
+        copies = [int(card in CARDS[p]) for card in range(A)]
+        return dealer, [bits_of(hand) for hand in DECK.parse_hands(deal["hands"], (self.hand_size,) * p, copies)]
 
     def deal_object(self, state: SloppySecondsState, i: int) -> dict[str, Any]:
         hands = [DECK.names_of(int(held | played)) for held, played in zip(state.hands[i], state.seen[i], strict=True)]
@@ -430,16 +422,15 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
     def _rotated(self, state: SloppySecondsState, seats: ArrayLike) -> Rows:
         """``int64[P, B]``: flat indices of the seats from ``seats`` on, clockwise."""
         p = self.num_players
-        return self._clockwise[as_seats(seats, len(state), p)].T + row_starts(len(state), p)
+        return self._clockwise.take(as_seats(seats, len(state), p), axis=1) + row_starts(len(state), p)
 
     def _values(self, state: SloppySecondsState, seats: ArrayLike) -> dict[str, Any]:
         b, p = len(state), self.num_players
         seats = as_seats(seats, b, p)
         rotated = self._rotated(state, seats)
         points = state.points.view(FOUR_SUITS).reshape(-1)[rotated].view(np.uint8).reshape(p, b, SUITS)
+        points = np.ascontiguousarray(points.swapaxes(1, 2))  # [P, 4, B]
         first, second = places(points, self.rules.tie_ranking)
-        by_suit = points.swapaxes(1, 2).reshape(p * SUITS, b)
-        hand_score = np.maximum((points * second).sum(axis=2, dtype=np.int64), LEAST)
         voids = state.voids.reshape(-1)[rotated]
         over = state.seat < 0
         scores = state.scores.reshape(-1)[rotated]
@@ -454,18 +445,18 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
             "winning": relative[seats, state.winner],
             "voids": voids,
             "right_voids": voids[p - 1],
-            "points": by_suit,
-            "points_level": by_suit // 7,
-            "first": np.packbits(first, axis=2, bitorder="little")[:, :, 0],
-            "second": np.packbits(second, axis=2, bitorder="little")[:, :, 0],
-            "hand_score": hand_score // 10,
+            "points": points.reshape(p * SUITS, b),
+            "points_level": points.reshape(p * SUITS, b) // 7,
+            "first": _sets_of_suits(first),
+            "second": _sets_of_suits(second),
+            "hand_score": (points * second).sum(axis=1, dtype=np.uint8) // 10,
             "tricks": state.tricks.reshape(-1)[rotated],
-            "players": np.int64(p - 3),
+            "players": np.full(b, p - 3),
             "phase": over,
             "to_move": relative[seats, state.seat],
             "dealer": relative[seats, state.dealer],
             "leader": relative[seats, state.leader],
-            "score_level": np.minimum(scores * 20 // self.rules.target_score, 20),
+            "score_level": np.minimum(scores * np.int64(20) // self._level_target, 20),
             "scores": scores,
             "hand_number": state.hand,
         }
@@ -531,6 +522,11 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
             "played": {s: DECK.names_of(int(state.seen[i, s])) for s in range(p)},
             "scores": [int(n) for n in state.scores[i]],
         }
+
+
+def _sets_of_suits(members: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Bit sets of suits, ``uint8[P, B]``, from ``bool[P, 4, B]``."""
+    return (members * SUIT_BIT[:, None]).sum(axis=1, dtype=np.uint8)
 
 
 def _suit_name(suit: int) -> str | None:

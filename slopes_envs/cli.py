@@ -1,0 +1,388 @@
+"""The command line, ``slopes``: thin, and the one file that reaches everywhere.
+
+Each command imports what it needs when it runs, so that ``slopes --help`` answers at once.  Exit codes: 0 done, 1 the
+answer is no (a record does not verify), 2 wrong arguments, 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
+
+try:
+    import typer
+except ModuleNotFoundError as missing:  # the script is installed without its extra, too
+    sys.exit(f'slopes needs {missing.name}, which the extra "cli" brings: pip install "slopes-envs[cli]"')
+
+from .errors import UnknownName
+from .game import allowed
+from .registry import game_class, game_names, make_game
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+ANSWER_IS_NO, WRONG_ARGUMENTS, INTERRUPTED = 1, 2, 130
+
+EXTRAS = {"scipy": "bench"}
+"""Extra that brings a module; those that are not listed come with ``train``."""
+
+app = typer.Typer(
+    help="Card games as fast batched environments: play, record, verify, train, evaluate.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain text, the same on a terminal and in a pipe
+    pretty_exceptions_enable=False,
+)
+
+GameName = Annotated[str, typer.Argument(help="Name of a game; `slopes games` lists them.")]
+RuleOption = Annotated[
+    list[str] | None,
+    typer.Option("--rule", metavar="KEY=VALUE", help="An option of the game, such as target_score=10. Repeatable."),
+]
+WorkersOption = Annotated[
+    int, typer.Option("--workers", metavar="N", min=1, help="Processes; they do not bear on results.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="Any whole number; decides every deal.")]
+JsonOption = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write JSON to a file, or with - to standard output.")
+]
+
+
+P = ParamSpec("P")
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="slopes")
+
+
+# ------------------------------------------------------------------------------------------------ errors and output
+
+
+def _fail(message: object, code: int = WRONG_ARGUMENTS) -> NoReturn:
+    typer.echo(f"Error: {message}", err=True)
+    raise typer.Exit(code)
+
+
+def _command(function: Callable[P, None]) -> Callable[P, None]:
+    """Make a function a command; its exit code after Ctrl-C is no answer."""
+
+    @wraps(function)
+    def command(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            function(*args, **kwargs)
+        except KeyboardInterrupt:
+            _fail("interrupted", INTERRUPTED)
+
+    return app.command()(command)
+
+
+@contextmanager
+def _arguments() -> Iterator[None]:
+    """What is wrong in here are the user's arguments: tell, without a traceback."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        _fail(error)
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        if module.startswith("slopes_"):
+            raise
+        extra = EXTRAS.get(module, "train")
+        _fail(f'this needs {module}, which the extra "{extra}" brings: pip install "slopes-envs[{extra}]"')
+
+
+def _console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+def _json_file(target: str | None) -> Path | None:
+    """The file that ``--json`` names, if it names one whose folder is there."""
+    if target is None or target == "-":
+        return None
+    path = Path(target)
+    if not path.parent.is_dir():
+        raise ValueError(f"--json {target}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise ValueError(f"--json {target}: expected a file, got a folder")
+    return path
+
+
+def _write_json(target: str | None, data: Any) -> None:
+    from slopes_benchmarks.keeping import write_json
+
+    if target == "-":
+        typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    elif target is not None:
+        write_json(Path(target), data)
+
+
+# ------------------------------------------------------------------------------------------------- values and specs
+
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
+
+
+def parse_rules(game: str, rules: Sequence[str]) -> dict[str, Any]:
+    """Options of a game from texts ``key=value``.
+
+    Values are ``true``, ``false``, ``none``, numbers, lists of these by comma, or else words as they are; a single
+    number for an option that is a list is a list of one.
+
+    Raises
+    ------
+    ValueError
+        For a text of another form, an option the game does not have, or one given twice.
+    """
+    defaults = {spec.name: spec.default for spec in fields(game_class(game).rules_type)}
+    parsed: dict[str, Any] = {}
+    for text in rules:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"--rule expected key=value, got {text!r}")
+        if key not in defaults:
+            raise UnknownName(f"option of {game}", key, defaults)
+        if key in parsed:
+            raise ValueError(f"--rule {key} expected once, got {parsed[key]!r} and {value!r}")
+        parsed[key] = _parse_value(value, is_list=isinstance(defaults[key], tuple))
+    return parsed
+
+
+def _parse_value(text: str, *, is_list: bool) -> Any:
+    values = tuple(_parse_scalar(part) for part in text.split(","))
+    single = len(values) == 1 and not (is_list and isinstance(values[0], int | float))
+    return values[0] if single else values
+
+
+def _parse_scalar(text: str) -> Any:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def split_specs(text: str) -> list[str]:
+    """Agent specs from a list by comma.
+
+    A comma before ``key=`` separates arguments of one spec, as in ``random,pimc:worlds=32,rollout=heuristic``: two
+    specs.
+    """
+    return re.split(r",(?!\w+=)", text)
+
+
+# --------------------------------------------------------------------------------------------------------- commands
+
+
+@_command
+def games(json_target: JsonOption = None) -> None:
+    """List games with their options and spaces."""
+    from slopes_benchmarks import terminal
+
+    with _arguments():
+        _json_file(json_target)
+    described = [_describe_game(name) for name in game_names()]
+    _write_json(json_target, {"games": described})
+    if json_target == "-":
+        return
+    console = _console()
+    for game in described:
+        players = ", ".join(map(str, game["players"]))
+        terminal.line(console, f"{game['name']}: {game['title']} ({game['kind']}), version {game['version']}")
+        terminal.line(
+            console, f"players {players}; {game['actions']} actions; observation uint8[{game['observation']}]"
+        )
+        rows = [
+            [option["name"], _as_text(option["default"]), option["allowed"], option["about"]]
+            for option in game["options"]
+        ]
+        terminal.table(console, f"options of {game['name']}", ["option", "default", "allowed", "about"], rows)
+
+
+def _describe_game(name: str) -> dict[str, Any]:
+    """A game as plain JSON values; the sizes of its spaces are those with default options."""
+    game = make_game(name)
+    options = [
+        {
+            "name": spec.name,
+            "default": spec.default,
+            "allowed": allowed(spec.metadata),
+            **{key: spec.metadata[key] for key in ("choices", "at_least", "at_most", "nullable", "about")},
+        }
+        for spec in fields(game.rules)
+    ]
+    (seats,) = [option for option in options if option["name"] == "num_players"]
+    counts = seats["choices"] or range(seats["at_least"], seats["at_most"] + 1)
+    return {
+        "name": name,
+        "title": game.title,
+        "kind": game.kind,
+        "version": game.version,
+        "players": list(counts),
+        "actions": game.num_actions,
+        "observation": game.observation.size,
+        "options": options,
+    }
+
+
+def _as_text(value: Any) -> str:
+    """A value as ``--rule`` takes it."""
+    if isinstance(value, tuple):
+        return ",".join(map(_as_text, value))
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+@_command
+def record(
+    game: GameName,
+    agents: Annotated[
+        str, typer.Option("--agents", metavar="SPEC[,SPEC...]", help="One for all seats, or one a seat, from seat 0.")
+    ],
+    matches: Annotated[int, typer.Option("--matches", metavar="N", min=1, help="Matches to play.")],
+    seed: SeedOption,
+    rule: RuleOption = None,
+    legal: Annotated[bool, typer.Option("--legal", help="Note the legal actions at every move.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="A .jsonl or .jsonl.gz file; by default standard output."),
+    ] = None,
+    workers: WorkersOption = 1,
+) -> None:
+    """Play matches and write them as game records.
+
+    After Ctrl-C the file holds the matches that were finished.
+    """
+    with _arguments():
+        from slopes_benchmarks import terminal
+        from slopes_benchmarks.recording import RecordedPlay
+        from slopes_benchmarks.workers import Stoppable
+
+        from .errors import IllegalAction
+        from .records import write_records
+
+        rules = parse_rules(game, rule or [])
+        play = RecordedPlay(make_game(game, **rules), tuple(split_specs(agents)), seed, legal)
+    errors = _console(stderr=True)
+    with (
+        terminal.progress(errors, f"recording {game}", matches, "matches") as tell,
+        Stoppable(play.records(matches, workers)) as records,
+    ):
+        try:
+            written = write_records(out or sys.stdout.buffer, terminal.counted(records, tell))
+        except (IllegalAction, OSError) as error:
+            _fail(error)
+    if records.stopped and written < matches:
+        _fail(f"interrupted: {written} of {matches} matches were finished and written", INTERRUPTED)
+    if out is not None:
+        terminal.line(errors, f"{written} matches written to {out}")
+
+
+@_command
+def train(
+    game: GameName,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the run.")],
+    config: Annotated[
+        Path | None, typer.Option("--config", metavar="FILE", help="YAML file; by default the one of the game.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A value of the configuration. Repeatable."),
+    ] = None,
+    rule: RuleOption = None,
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", metavar="M", help="How long to train; not with --decisions.")
+    ] = None,
+    decisions: Annotated[
+        int | None, typer.Option("--decisions", metavar="N", help="How much to train; not with --minutes.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of everything random in the run.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+) -> None:
+    """Train a policy by self-play. Ctrl-C saves what was learned."""
+    with _arguments():
+        if minutes is not None and decisions is not None:
+            raise ValueError(f"expected --minutes or --decisions, got both ({minutes:g} and {decisions})")
+        rules = parse_rules(game, rule or [])
+        from slopes_training.train import run
+
+        run(
+            game,
+            config=config,
+            overrides=overrides or [],
+            rules=rules,
+            minutes=minutes,
+            decisions=decisions,
+            seed=seed,
+            out=out,
+            resume=resume,
+            console=_console(),
+        )
+
+
+@_command
+def evaluate(
+    game: GameName,
+    agent: Annotated[str, typer.Option("--agent", metavar="SPEC", help="The agent to measure.")],
+    against: Annotated[
+        str,
+        typer.Option(
+            "--against",
+            metavar="SPEC[,SPEC...]",
+            help="One for all other seats, or one for each from the agent's left.",
+        ),
+    ],
+    deals: Annotated[int, typer.Option("--deals", metavar="N", help="Deals; each is played in every place.")],
+    seed: SeedOption,
+    rule: RuleOption = None,
+    workers: WorkersOption = 1,
+    json_target: JsonOption = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where an earlier run with the same --json FILE was stopped.")
+    ] = False,
+) -> None:
+    """Measure an agent over duplicate deals.
+
+    Hands are played, not whole matches, unless told otherwise with --rule match=game (in games whose hands are no
+    contest of their own, whole matches). Finished deals are kept in FILE.partial until FILE is complete.
+    """
+    with _arguments():
+        from slopes_benchmarks import terminal
+        from slopes_benchmarks.duplicate import AgentFault, Interrupted, Plan, evaluated_game, run
+        from slopes_benchmarks.keeping import KeptPieces
+
+        file = _json_file(json_target)
+        if resume and file is None:
+            raise ValueError("--resume expected --json FILE, beside which finished deals are kept")
+        rules = parse_rules(game, rule or [])
+        plan = Plan(evaluated_game(game, rules), agent, tuple(split_specs(against)), deals, seed)
+        kept = file and KeptPieces(file.with_name(file.name + ".partial"), plan.work, resume=resume)
+    try:
+        with terminal.progress(_console(stderr=True), f"evaluating {agent}", deals, "deals") as tell:
+            result = run(plan, workers=workers, kept=kept, progress=tell)
+    except AgentFault as error:
+        _fail(error)
+    except Interrupted as stopped:
+        if kept is None and stopped.result is not None and json_target is None:
+            terminal.show_evaluation(_console(), stopped.result)
+        where = f", kept in {kept.path}; go on with --resume" if kept else ""
+        _fail(f"interrupted: {stopped.done} of {deals} deals were finished{where}", INTERRUPTED)
+    _write_json(json_target, result)
+    if kept is not None:
+        kept.remove()
+    if json_target != "-":
+        terminal.show_evaluation(_console(), result)
+
+
+if __name__ == "__main__":
+    main()

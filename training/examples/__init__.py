@@ -1,0 +1,1 @@
+"""Examples that run: ``python -m slopes_training.examples.NAME --help``."""
