@@ -40,14 +40,11 @@ class KeptPieces:
         self.pieces: list[Any] = []
         """Pieces that were there already."""
         whole = _whole_lines(path.read_bytes()) if path.exists() else b""
-        if whole and not resume:
-            raise ValueError(
-                f"{path} holds what an earlier run finished: expected --resume to go on from there, "
-                "or the file removed to begin anew"
-            )
         if whole:
             found, *self.pieces = self._parse(whole)
-            self._must_be(work, found)
+            self._check(work, found, resume)
+        if not self.pieces:
+            whole = b""
         self._file = path.open("ab")
         self._file.truncate(len(whole))
         if not whole:
@@ -61,9 +58,17 @@ class KeptPieces:
                 f"{self.path}: expected finished pieces as JSON Lines, got something else ({error})"
             ) from None
 
-    def _must_be(self, work: dict[str, Any], found: Any) -> None:
+    def _check(self, work: dict[str, Any], found: Any, resume: bool) -> None:
+        """Whether the file is one of these at all, may be gone on from, and belongs to this work."""
         if not isinstance(found, dict) or found.keys() != work.keys():
             raise ValueError(f"{self.path}: expected finished pieces of an earlier run, got something else")
+        if not self.pieces:
+            return
+        if not resume:
+            raise ValueError(
+                f"{self.path} holds what an earlier run finished: expected --resume to go on from there, "
+                "or the file removed to begin anew"
+            )
         for name, value in work.items():
             if found[name] != value:
                 raise ValueError(

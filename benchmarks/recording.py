@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -68,8 +69,17 @@ class RecordedPlay:
         seeds = match_seed(self.seed, np.arange(*first_and_stop))
         return list(record_matches(self.game, self._policies, seeds, players=self.players, legal=self.legal))
 
-    def records(self, matches: int, workers: int = 1) -> Generator[Record]:
-        """Play matches and give their records in order, the same for any number of workers."""
-        batches = ((start, min(start + BATCH, matches)) for start in range(0, matches, BATCH))
-        for records in spread(self.play_batch, batches, workers, ordered=True):
-            yield from records
+    def records(
+        self, matches: int, workers: int = 1, progress: Callable[[int], None] | None = None
+    ) -> Generator[Record]:
+        """Play matches and give their records in order, the same for any number of workers.
+
+        ``progress`` is called with the number of matches that were played and taken.
+        """
+        stops = [*range(BATCH, matches, BATCH), matches]
+        batches = list(zip([0, *stops], stops, strict=False))
+        with closing(spread(self.play_batch, batches, workers, ordered=True)) as played:
+            for (_, stop), records in zip(batches, played, strict=True):
+                yield from records
+                if progress is not None:
+                    progress(stop)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -14,9 +14,6 @@ from rich.text import Text
 
 PLAIN_PROGRESS_SECONDS = 10.0
 """How often progress is told where there is no terminal."""
-
-
-Item = TypeVar("Item")
 
 
 def line(console: Console, text: str) -> None:
@@ -34,7 +31,8 @@ def table(console: Console, title: str, columns: Sequence[str], rows: Sequence[S
         for row in [columns, *rows]:
             line(console, "\t".join(row))
         return
-    drawn = Table(title=Text(title), title_justify="left")
+    line(console, title)
+    drawn = Table()
     for number, column in enumerate(columns):
         numeric = number > 0 and all(_is_number(row[number]) for row in rows)
         drawn.add_column(Text(column), justify="right" if numeric else "left")
@@ -48,8 +46,11 @@ def _is_number(cell: str) -> bool:
 
 
 @contextmanager
-def progress(console: Console, what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
-    """Show how much of some work is done and how long the rest will take; gives the function to tell it."""
+def progress(console: Console, what: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
+    """Show how much of some work is done and how long the rest will take; gives the function to tell it.
+
+    ``total`` is None where it is not known.
+    """
     if not console.is_terminal:
         yield _plain_progress(console, what, total, unit)
         return
@@ -59,15 +60,7 @@ def progress(console: Console, what: str, total: int, unit: str) -> Iterator[Cal
         yield lambda done: bar.update(task, completed=done)
 
 
-def counted(items: Iterable[Item], tell: Callable[[int], None]) -> Iterator[Item]:
-    """The same items, told of as they go by."""
-    tell(0)
-    for number, item in enumerate(items, 1):
-        yield item
-        tell(number)
-
-
-def _plain_progress(console: Console, what: str, total: int, unit: str) -> Callable[[int], None]:
+def _plain_progress(console: Console, what: str, total: int | None, unit: str) -> Callable[[int], None]:
     begun = told = time.monotonic()
     at_first: int | None = None
 
@@ -79,10 +72,49 @@ def _plain_progress(console: Console, what: str, total: int, unit: str) -> Calla
         if now - told < PLAIN_PROGRESS_SECONDS or done == at_first:
             return
         told = now
-        left = (now - begun) / (done - at_first) * (total - done)
-        line(console, f"{what}: {done} of {total} {unit}, about {left:.0f} s left")
+        if total is None:
+            line(console, f"{what}: {done} {unit}")
+        else:
+            left = (now - begun) / (done - at_first) * (total - done)
+            line(console, f"{what}: {done} of {total} {unit}, about {left:.0f} s left")
 
     return tell
+
+
+# ------------------------------------------------------------------------------------------------------------- records
+
+
+def show_record(console: Console, number: int, record: dict[str, Any]) -> None:
+    """Print a game record for people; ``number`` is its line in the file."""
+    line(console, f"# record {number}: {record['game']}, seed {record['seed']}")
+    line(console, "rules: " + ", ".join(f"{name}={value}" for name, value in record["rules"].items()))
+    if record["players"] is not None:
+        line(console, "players: " + ", ".join(f"{seat} {name}" for seat, name in enumerate(record["players"])))
+    for count, hand in enumerate(record["hands"], 1):
+        _show_hand(console, count, hand)
+    line(console, f"{record['end']}, scores {_listed(record['scores'])}")
+
+
+def _show_hand(console: Console, number: int, hand: dict[str, Any]) -> None:
+    seats = [f"{key} {value}" for key, value in hand.items() if key not in ("deal", "moves", "scores")]
+    line(console, f"hand {number}: " + ", ".join(seats))
+    for part, cards in hand["deal"].items():
+        if part == "hands":
+            for seat, held in enumerate(cards):
+                line(console, f"  seat {seat} holds {_listed(held)}")
+        else:
+            line(console, f"  {part}: {_listed(cards)}")
+    for move in hand["moves"]:
+        legal = f"   of {', '.join(move['legal'])}" if "legal" in move else ""
+        line(console, f"  seat {move['seat']}: {move['action']}{legal}")
+    line(console, "  not over" if hand["scores"] is None else f"  scores {_listed(hand['scores'])}")
+
+
+def _listed(values: Sequence[Any]) -> str:
+    """Names or numbers between spaces, lists of them between bars."""
+    if any(isinstance(value, list) for value in values):
+        return " | ".join(_listed(value) for value in values)
+    return " ".join("-" if value is None else str(value) for value in values) or "nothing"
 
 
 # --------------------------------------------------------------------------------------------------------- evaluation

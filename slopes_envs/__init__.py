@@ -11,6 +11,7 @@ from .features import Layout, Plane
 from .game import Game, Outcome, Rules, State
 from .infoset import InformationSet
 from .registry import game_names, make_game
+from .vector import register_gymnasium as _register_with_gymnasium
 
 __all__ = [
     "DealError",
@@ -34,3 +35,4 @@ __all__ = [
 __version__ = "0.1.0"
 
 _register_with_pettingzoo()
+_register_with_gymnasium()

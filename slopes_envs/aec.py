@@ -306,11 +306,6 @@ class GameEnv(AECEnv[str, Any, Any]):  # observations are AgentObservation, acti
         self._mask = None
         self._observed = {}
 
-    @property
-    def stopped_early(self) -> bool:
-        """Whether agents are being stepped out of a match that the rules have not ended (after an illegal move)."""
-        return self._playing.seat[0] >= 0 and any(self.terminations.values())
-
     # -- parts -----------------------------------------------------------------------------------------------------
 
     @property
@@ -401,7 +396,7 @@ class _TerminateIllegal(TerminateIllegalWrapper[str, Any, Any]):
 
     def last(self, observe: bool = True) -> Last:
         told = self.env.last(observe)
-        if observe:
+        if observe:  # remembered, as `observe` does
             self._prev_obs, self._prev_info = told[0], told[4]
         return told
 
@@ -409,7 +404,7 @@ class _TerminateIllegal(TerminateIllegalWrapper[str, Any, Any]):
         self.env.restore(snapshot)
         self._prev_obs = None
         self._prev_info = None
-        self._terminated = self.env.stopped_early
+        self._terminated = False  # GameEnv steps agents out itself, whatever ended the match
 
 
 class _OrderEnforcing(OrderEnforcingWrapper[str, Any, Any]):

@@ -244,39 +244,68 @@ def deal_within(keys: UInt64, hidden: UInt64, sizes: NDArray[np.int64], cannot: 
     ValueError
         If the cards cannot be dealt so.
     """
-    num_cards, num_seats = int(max(kinds)).bit_length(), sizes.shape[1]
-    copies = hidden.shape[1]
-    sets = np.arange(1 << len(kinds))  # sets of kinds, one bit a kind
+    num_cards, (num_hands, num_seats), copies = max(kinds).bit_length(), sizes.shape, hidden.shape[1]
     seat_bit = np.int64(1) << np.arange(num_seats)
     may_hold = np.stack([((cannot & np.uint64(kind)) == 0) @ seat_bit for kind in kinds], axis=1)  # [N, kinds], seats
-    count = np.stack([np.bitwise_count(hidden & np.uint64(kind)).sum(axis=1) for kind in kinds], axis=1)
-    served = np.zeros((len(keys), len(sets)), dtype=np.int64)  # the seats that may hold some kind of the set
-    for kind in range(len(kinds)):
-        served |= np.where(sets >> kind & 1, may_hold[:, kind, None], 0)
-    slack = -count @ (sets >> np.arange(len(kinds))[:, None] & 1)  # room of those seats beyond what the set needs
-    for seat in range(num_seats):
-        slack += np.where(served >> seat & 1, sizes[:, seat, None], 0)
-    if (slack < 0).any() or (slack[:, -1] > 0).any():
-        raise ValueError("the hidden cards do not fit the seats that may hold them")
-    room, hands = sizes.copy(), np.zeros((len(keys), num_seats, copies), dtype=np.uint64)
+    count = np.stack([np.bitwise_count(hidden & np.uint64(kind)).sum(axis=1, dtype=np.int64) for kind in kinds], axis=1)
+    sets = np.arange(1 << len(kinds))  # sets of kinds, one bit a kind
+    served, slack = _hall(sets, may_hold, count, sizes)
+    room, hands = sizes.copy(), np.zeros((num_hands, num_seats, copies), dtype=np.uint64)
     words = draw(keys, num_cards * copies)
-    for card in range(num_cards):
+    for card, copy in np.ndindex(num_cards, copies):
+        rows = np.flatnonzero(hidden[:, copy] & BIT[card])
+        if not len(rows):
+            continue
         kind = next(number for number, bits in enumerate(kinds) if bits >> card & 1)
-        others = sets[sets >> kind & 1 == 0]
-        for copy in range(copies):
-            rows = np.flatnonzero(hidden[:, copy] & BIT[card])
-            if not len(rows):
-                continue
-            inside, spare = served[rows[:, None], others], slack[rows[:, None], others]
-            barred = np.bitwise_or.reduce(np.where(spare == 0, inside, 0), axis=1)
-            open_to = may_hold[rows, kind] & ~barred
-            chances = np.where(open_to[:, None] & seat_bit, room[rows], 0).cumsum(axis=1)
-            pick = below(words[rows, card * copies + copy], chances[:, -1])
-            seat = (chances <= pick[:, None]).sum(axis=1)
-            room[rows, seat] -= 1
-            slack[rows[:, None], others] = spare - (inside >> seat[:, None] & 1)
-            hands[rows, seat, copy] |= BIT[card]
+        others = sets[sets >> kind & 1 == 0]  # what a seat gets, these sets of other kinds lose
+        inside, spare = served[rows[:, None], others], slack[rows[:, None], others]
+        barred = np.bitwise_or.reduce(np.where(spare == 0, inside, 0), axis=1)
+        open_to = may_hold[rows, kind] & ~barred
+        chances = np.where(open_to[:, None] & seat_bit, room[rows], 0).cumsum(axis=1)
+        pick = below(words[rows, card * copies + copy], chances[:, -1])
+        seat = (chances <= pick[:, None]).sum(axis=1)
+        room[rows, seat] -= 1
+        slack[rows[:, None], others] = spare - (inside >> seat[:, None] & 1)
+        hands[rows, seat, copy] |= BIT[card]
     return hands
+
+
+def _hall(
+    sets: NDArray[np.int64], may_hold: NDArray[np.int64], count: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For every set of kinds of cards, the seats that may hold any of them, and their room beyond what the set needs.
+
+    Parameters
+    ----------
+    sets
+        ``int64[S]``, sets of kinds, one bit a kind; the last is that of all.
+    may_hold, count
+        ``int64[N, kinds]``, the seats that may hold each kind, one bit a seat, and how many cards there are of it.
+    sizes
+        ``int64[N, P]``, the room of each seat.
+
+    Returns
+    -------
+    served, slack
+        ``int64[N, S]``
+
+    Raises
+    ------
+    ValueError
+        If some set needs more room than there is, or all together less.
+    """
+    served = np.zeros((len(count), len(sets)), dtype=np.int64)
+    needed = np.zeros_like(served)
+    for kind in range(count.shape[1]):
+        served |= np.where(sets >> kind & 1, may_hold[:, kind, None], 0)
+        needed += np.where(sets >> kind & 1, count[:, kind, None], 0)
+    room = np.zeros_like(served)
+    for seat in range(sizes.shape[1]):
+        room += np.where(served >> seat & 1, sizes[:, seat, None], 0)
+    slack = room - needed
+    if (slack < 0).any() or (needed[:, -1] != sizes.sum(axis=1)).any():
+        raise ValueError("the hidden cards do not fit the seats that may hold them")
+    return served, slack
 
 
 _L8 = np.uint64(0x0101010101010101)

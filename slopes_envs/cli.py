@@ -41,15 +41,34 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-GameName = Annotated[str, typer.Argument(help="Name of a game; `slopes games` lists them.")]
+
+def whole_number(text: str) -> int:
+    """Parse an option that is a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"expected a whole number, got {text!r}") from None
+
+
+def count(text: str) -> int:
+    """Parse an option that is a whole number of at least 1."""
+    number = whole_number(text)
+    if number < 1:
+        raise typer.BadParameter(f"expected a whole number of at least 1, got {text}")
+    return number
+
+
+GameName = Annotated[str, typer.Argument(metavar="GAME", help="Name of a game; `slopes games` lists them.")]
 RuleOption = Annotated[
     list[str] | None,
     typer.Option("--rule", metavar="KEY=VALUE", help="An option of the game, such as target_score=10. Repeatable."),
 ]
 WorkersOption = Annotated[
-    int, typer.Option("--workers", metavar="N", min=1, help="Processes; they do not bear on results.")
+    int, typer.Option("--workers", parser=count, metavar="N", help="Processes; they do not bear on results.")
 ]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="Any whole number; decides every deal.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", parser=whole_number, metavar="S", help="Any whole number; decides every deal.")
+]
 JsonOption = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write JSON to a file, or with - to standard output.")
 ]
@@ -152,11 +171,12 @@ def parse_rules(game: str, rules: Sequence[str]) -> dict[str, Any]:
             raise UnknownName(f"option of {game}", key, defaults)
         if key in parsed:
             raise ValueError(f"--rule {key} expected once, got {parsed[key]!r} and {value!r}")
-        parsed[key] = _parse_value(value, is_list=isinstance(defaults[key], tuple))
+        parsed[key] = parse_value(value, is_list=isinstance(defaults[key], tuple))
     return parsed
 
 
-def _parse_value(text: str, *, is_list: bool) -> Any:
+def parse_value(text: str, *, is_list: bool = False) -> Any:
+    """One value of :func:`parse_rules`."""
     values = tuple(_parse_scalar(part) for part in text.split(","))
     single = len(values) == 1 and not (is_list and isinstance(values[0], int | float))
     return values[0] if single else values
@@ -249,7 +269,7 @@ def record(
     agents: Annotated[
         str, typer.Option("--agents", metavar="SPEC[,SPEC...]", help="One for all seats, or one a seat, from seat 0.")
     ],
-    matches: Annotated[int, typer.Option("--matches", metavar="N", min=1, help="Matches to play.")],
+    matches: Annotated[int, typer.Option("--matches", parser=count, metavar="N", help="Matches to play.")],
     seed: SeedOption,
     rule: RuleOption = None,
     legal: Annotated[bool, typer.Option("--legal", help="Note the legal actions at every move.")] = False,
@@ -276,16 +296,55 @@ def record(
     errors = _console(stderr=True)
     with (
         terminal.progress(errors, f"recording {game}", matches, "matches") as tell,
-        Stoppable(play.records(matches, workers)) as records,
+        Stoppable(play.records(matches, workers, tell)) as records,
     ):
         try:
-            written = write_records(out or sys.stdout.buffer, terminal.counted(records, tell))
+            written = write_records(out or sys.stdout.buffer, records)
+        except BrokenPipeError:
+            raise  # the reader has seen enough: Typer ends quietly
         except (IllegalAction, OSError) as error:
             _fail(error)
     if records.stopped and written < matches:
         _fail(f"interrupted: {written} of {matches} matches were finished and written", INTERRUPTED)
     if out is not None:
         terminal.line(errors, f"{written} matches written to {out}")
+
+
+@_command
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .jsonl or .jsonl.gz file.")],
+    show: Annotated[bool, typer.Option("--show", help="Print the records, each when it has been verified.")] = False,
+    json_target: JsonOption = None,
+) -> None:
+    """Verify game records, move by move.
+
+    Exit code 1, with line, hand, move and reason, for the first thing that is not right.
+    """
+    from slopes_benchmarks import terminal
+
+    from .records import RecordError, Summary, verify_records
+
+    with _arguments():
+        _json_file(json_target)
+        if show and json_target == "-":
+            raise ValueError("--show and --json - both want standard output; expected one of them")
+    console, summary = _console(), Summary()
+    try:
+        with terminal.progress(_console(stderr=True), f"verifying {file}", None, "records") as tell:
+            for verified in verify_records(file):
+                summary.add(verified)
+                tell(summary.records)
+                if show:
+                    terminal.show_record(console, verified.line, verified.record())
+    except RecordError as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(ANSWER_IS_NO) from None
+    except OSError as error:
+        _fail(error)
+    counts = {"records": summary.records, "hands": summary.hands, "moves": summary.moves}
+    _write_json(json_target, {**counts, "games": dict(summary.games), "ends": dict(summary.ends)})
+    if json_target != "-":
+        terminal.line(console, f"{summary.records} records verified: {summary.hands} hands, {summary.moves} moves")
 
 
 @_command
@@ -304,9 +363,10 @@ def train(
         float | None, typer.Option("--minutes", metavar="M", help="How long to train; not with --decisions.")
     ] = None,
     decisions: Annotated[
-        int | None, typer.Option("--decisions", metavar="N", help="How much to train; not with --minutes.")
+        int | None,
+        typer.Option("--decisions", parser=count, metavar="N", help="How much to train; not with --minutes."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of everything random in the run.")] = 0,
+    seed: SeedOption = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
 ) -> None:
     """Train a policy by self-play. Ctrl-C saves what was learned."""
@@ -342,7 +402,9 @@ def evaluate(
             help="One for all other seats, or one for each from the agent's left.",
         ),
     ],
-    deals: Annotated[int, typer.Option("--deals", metavar="N", help="Deals; each is played in every place.")],
+    deals: Annotated[
+        int, typer.Option("--deals", parser=count, metavar="N", help="Deals; each is played in every place.")
+    ],
     seed: SeedOption,
     rule: RuleOption = None,
     workers: WorkersOption = 1,
@@ -357,8 +419,9 @@ def evaluate(
     contest of their own, whole matches). Finished deals are kept in FILE.partial until FILE is complete.
     """
     with _arguments():
+        from slopes_agents.play import AgentFault
         from slopes_benchmarks import terminal
-        from slopes_benchmarks.duplicate import AgentFault, Interrupted, Plan, evaluated_game, run
+        from slopes_benchmarks.duplicate import Interrupted, Plan, evaluated_game, run
         from slopes_benchmarks.keeping import KeptPieces
 
         file = _json_file(json_target)
@@ -366,7 +429,9 @@ def evaluate(
             raise ValueError("--resume expected --json FILE, beside which finished deals are kept")
         rules = parse_rules(game, rule or [])
         plan = Plan(evaluated_game(game, rules), agent, tuple(split_specs(against)), deals, seed)
-        kept = file and KeptPieces(file.with_name(file.name + ".partial"), plan.work, resume=resume)
+        kept = None
+        if file is not None:
+            kept = KeptPieces(file.with_name(file.name + ".partial"), plan.work, resume=resume)
     try:
         with terminal.progress(_console(stderr=True), f"evaluating {agent}", deals, "deals") as tell:
             result = run(plan, workers=workers, kept=kept, progress=tell)

@@ -163,8 +163,8 @@ class Layout:
         batch
             B, the number of observations.
         values
-            For every plane an array ``[B]``, or ``[G, B]`` where it has groups (of those ``present``): bit sets for
-            ``"set"`` planes, whole numbers for the others, within the plane's range.
+            For every plane an array ``[B]``, or ``[G, B]`` where it has groups (those that are not ``present`` may be
+            left out): bit sets for ``"set"`` planes, whole numbers for the others, within the plane's range.
         out
             Optional ``uint8[B, D]`` to write into.
 
@@ -186,13 +186,16 @@ class Layout:
         lanes = np.empty((len(self._shift), batch), dtype=np.uint64)
         coded = np.empty((len(self._coded_rows), batch), dtype=np.int64)
         for name, plane in self.planes.items():
+            value = values[name]
+            if plane.present is not None and len(value) > plane.present:
+                value = _only_present(plane, value)
             if name in self._coded:
-                coded[self._coded[name]] = values[name]
+                coded[self._coded[name]] = value
             elif plane.kind == "integer":
                 mask = np.int64((1 << plane.bits) - 1) if plane.bits < 64 else np.int64(-1)
-                lanes[self._rows[name]] = np.asarray(values[name]) & mask
+                lanes[self._rows[name]] = np.asarray(value) & mask
             else:
-                lanes[self._rows[name]] = values[name]
+                lanes[self._rows[name]] = value
         coded += self._coded_base
         lanes[self._coded_rows] = self._codes.take(coded)
         over = lanes[self._over] >> self._over_shift
@@ -243,3 +246,11 @@ class Layout:
             shape = " x ".join(str(n) for n in plane.shape)
             rows.append(f"| {where.start}..{where.stop - 1} | `{name}` | {shape} | {plane.kind} | {plane.about} |")
         return "\n".join(rows)
+
+
+def _only_present(plane: Plane, value: NDArray[Any]) -> NDArray[Any]:
+    """The values of the groups that are present; ValueError if another group holds anything."""
+    empty = -1 if plane.kind == "one_hot" else 0
+    if (value[plane.present :] != empty).any():
+        raise ValueError(f"plane {plane.name!r}: expected nothing in the groups from {plane.present} on, got {value}")
+    return value[: plane.present]

@@ -445,8 +445,9 @@ class Game(ABC, Generic[StateT, RulesT]):
             return np.where(total > 0, select_bit(word, nth), 0)
         ends = np.cumsum(counts, axis=1, dtype=np.int64)
         pick = below(keys, np.maximum(ends[:, -1], 1))
-        column = (ends <= pick[:, None]).sum(axis=1)
-        column = np.minimum(column, words.shape[1] - 1)
+        column = np.zeros(len(words), dtype=np.int64)
+        for end in ends.T[:-1]:
+            column += end <= pick
         rows = row_starts(len(words), words.shape[1]) + column
         nth = pick - (ends.reshape(-1)[rows] - counts.reshape(-1)[rows])
         chosen = select_bit(words.reshape(-1)[rows], nth.astype(np.uint64)) + 64 * column
@@ -651,8 +652,9 @@ def as_seats(seats: ArrayLike, batch: int, num_players: int) -> NDArray[np.int64
         array = np.full(batch, array)
     if array.shape != (batch,) or array.dtype.kind not in "iu":
         raise ValueError(f"seats: expected whole numbers of shape ({batch},), got {array.dtype} of {array.shape}")
-    if batch and (int(array.min()) < 0 or int(array.max()) >= num_players):
+    array = array.astype(np.int64, copy=False)
+    if batch and array.view(np.uint64).max() >= num_players:  # a negative one becomes a huge one
         raise ValueError(
             f"seats: expected 0 to {num_players - 1}, got {array[(array < 0) | (array >= num_players)][0]}"
         )
-    return array.astype(np.int64, copy=False)
+    return array

@@ -28,6 +28,7 @@ Shape letters: **B** matches played side by side, **P** seats, **A** actions.
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import math
@@ -85,6 +86,21 @@ class RecordError(ValueError):
         self.reason, self.line, self.hand, self.move = reason, line, hand, move
 
 
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Without the garbage collector: a record has tens of thousands of small objects and not one cycle.
+
+    Looking for some took longer than reading the record.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 # ---------------------------------------------------------------------------------------------------------- actions
 
 
@@ -96,25 +112,25 @@ def _chosen_names(game: Game[Any, Any], state: State, actions: NDArray[np.int64]
     return [game.action_name(state, i, action) for i, action in enumerate(actions.tolist())]
 
 
-def _legal_names(game: Game[Any, Any], state: State, legal: NDArray[np.bool_]) -> list[list[str]]:
+def _legal_names(game: Game[Any, Any], state: State, legal: NDArray[np.bool_]) -> list[tuple[str, ...]]:
     """Names of the legal actions (``bool[B, A]``) of every match, in the order of their numbers."""
     rows, actions = np.nonzero(legal)
     ends = np.cumsum(np.count_nonzero(legal, axis=1)).tolist()
     fixed = game.action_names
     if fixed is not None:
-        names = [fixed[action] for action in actions.tolist()]
+        names = tuple([fixed[action] for action in actions.tolist()])
     else:
         pairs = zip(rows.tolist(), actions.tolist(), strict=True)
-        names = [game.action_name(state, row, action) for row, action in pairs]
+        names = tuple([game.action_name(state, row, action) for row, action in pairs])
     return [names[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 # ---------------------------------------------------------------------------------------------------------- writing
 
 
-# Seat, action, legal actions: far smaller than a move's object.  Those are made for one match at a time, when all
-# matches of the batch have been played.
-_Move = tuple[int, str, list[str] | None]
+# Seat, action, legal actions.  Tuples, and objects made of them for one match at a time, because batches hold millions
+# of moves: they are small, and the garbage collector leaves alone what can hold no cycle.
+_Move = tuple[int, str, tuple[str, ...] | None]
 
 
 @dataclass(slots=True)
@@ -135,16 +151,18 @@ class _Transcript:
 
     def hand_objects(self) -> list[dict[str, Any]]:
         open_hand = [] if self.entry is None else [(deepcopy(self.entry), self.moves, None)]  # a deal may yet go on
-        return [
-            {**entry, "moves": [_move_object(*move) for move in moves], "scores": changes}
-            for entry, moves, changes in [*self.hands, *open_hand]
-        ]
+        with _collector_paused():
+            return [
+                {**entry, "moves": _move_objects(moves), "scores": changes}
+                for entry, moves, changes in [*self.hands, *open_hand]
+            ]
 
 
-def _move_object(seat: int, action: str, legal: list[str] | None) -> dict[str, Any]:
-    if legal is None:
-        return {"seat": seat, "action": action}
-    return {"seat": seat, "action": action, LEGAL: legal}
+def _move_objects(moves: list[_Move]) -> list[dict[str, Any]]:
+    return [
+        {"seat": seat, "action": action} if legal is None else {"seat": seat, "action": action, LEGAL: list(legal)}
+        for seat, action, legal in moves
+    ]
 
 
 class Recorder:
@@ -328,7 +346,7 @@ def _choose(game: Game[Any, Any], state: State, policies: list[Policy]) -> NDArr
 
 # ------------------------------------------------------------------------------------------------------------ files
 
-_encode = json.JSONEncoder(allow_nan=False).encode
+_encode = json.JSONEncoder(allow_nan=False, check_circular=False).encode
 
 
 def write_records(target: str | Path | IO[bytes], records: Iterable[Record]) -> int:
@@ -417,7 +435,8 @@ class _Match:
 def _read_line(line: int, text: bytes) -> _Match:
     match = _Match(line, text)
     try:
-        _read_record(match)
+        with _collector_paused():
+            _read_record(match)
     except RecordError as problem:
         match.problem = problem
     except ValueError as error:
@@ -485,7 +504,7 @@ def _read_move(move: Any) -> _Move:
     except (KeyError, TypeError):
         seat = action = legal = None
     if type(seat) is int and type(action) is str and len(move) == 2 + (type(legal) is list):
-        return seat, action, legal
+        return seat, action, None if legal is None else tuple(legal)
     expect_keys(move, MOVE_KEYS, (LEGAL,))
     if type(seat) is not int:
         raise ValueError(f"seat: expected a whole number, got {shown(seat)}")

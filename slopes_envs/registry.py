@@ -10,6 +10,8 @@ from .game import Game
 
 GAMES: dict[str, str] = {
     "slippery_slope": ".games.slippery_slope",
+    "sloppy_seconds": ".games.sloppy_seconds",
+    "sluff": ".games.sluff",
 }
 """Module of each game, by name; the module holds the game's class as ``GAME``."""
 

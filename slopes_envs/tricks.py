@@ -136,7 +136,7 @@ class TrickTables:
         int64[N], flat index ``game * P + seat`` of each winner.
         """
         winner = state.winner[rows]
-        at = rows * state.tricks.shape[1] + winner
+        at: NDArray[np.int64] = rows * state.tricks.shape[1] + winner
         state.tricks.reshape(-1)[at] += 1
         state.seat[rows] = winner
         state.leader[rows] = winner

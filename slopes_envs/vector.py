@@ -8,8 +8,7 @@
 
 All three show observations ``uint8[D]`` laid out by ``game.observation`` and take action numbers.  Legal actions are
 in ``infos["action_mask"]`` (``int8``, as ``action_space.sample`` wants it) and from ``action_masks()`` (``bool``, as
-sb3-contrib wants it), never among the features.  ``action_space.sample()`` without a mask draws among the legal
-actions of the present position.  An illegal action raises :class:`slopes_envs.IllegalAction` and changes nothing.
+sb3-contrib wants it), never among the features.
 
 The match in place ``row`` that begins with the ``episode``-th reset of that place since the last ``reset(seed=seed)``
 (automatic resets count) has the seed :func:`slopes_envs.match_seed` ``(seed, row, episode)``.  ``reset()`` without a
@@ -23,6 +22,11 @@ since its last decision, up to its next one or to the end of the match; what it 
 part of its first reward, so the rewards of an episode sum to the seat's score.  A match that is over before the
 learner ever had a decision is no episode: the next one is begun in its place, and what the seat earned in it is
 reported nowhere.
+
+Gymnasium wants every action of the space to be taken.  One that the mask forbids ends the match for the learner
+(``illegal="end"``, as PettingZoo's ``TerminateIllegal`` does): terminated, with the least reward that a step of the
+game can bring, and at most -1, and with ``illegal`` true in the last infos.  With ``illegal="raise"`` it raises
+:class:`slopes_envs.IllegalAction` and changes nothing, as everywhere else; so do, always, numbers that are no actions.
 
 Shape letters: **B** matches, **P** seats, **A** actions, **D** features, **N** some of the matches.
 """
@@ -56,6 +60,9 @@ AGENTS = "slopes.agents"
 """Entry-point group in which agents are found by name."""
 
 ROTATE = "rotate"
+
+ILLEGAL = ("end", "raise")
+"""What an illegal action of the learner does."""
 
 MOST_UNDECIDED = 1000
 """After so many matches in a row without a decision for the learner, it is taken to have none at all."""
@@ -185,6 +192,7 @@ class _Matches:
     """B matches, one after the other in each place, seeded one way."""
 
     state: State
+    legal: NDArray[np.bool_]  # [B, A] what those may play who are to move, as it was last looked at
 
     def __init__(self, game: Game[Any, Any], size: int, first_row: int = 0) -> None:
         self.game = game
@@ -211,34 +219,43 @@ class _Matches:
         else:
             self.state = self.game.new(seeds)
 
-    def take_action(self, actions: Any) -> Outcome:
-        """One action in every match; afterwards :attr:`ready` waits for the rest of the step to succeed."""
+    def expect_ready(self) -> None:
+        """Raise ResetNeeded where there is nothing to step."""
         if not self.ready:
             raise ResetNeeded(f"{self.game.name}: expected reset before step")
-        outcome = self.game.step(self.state, actions)
-        self.ready = False
-        return outcome
 
-    def over(self) -> Rows:
-        """Places whose match is over."""
-        return np.flatnonzero(self.state.seat < 0)
+    def look(self) -> NDArray[np.bool_]:
+        """Legal actions of those to move, ``bool[B, A]``; kept as :attr:`legal`."""
+        self.legal = self.game.legal(self.state)
+        return self.legal
 
 
 class _Tables(_Matches):
     """B matches with one learner in each, against opponents."""
 
     def __init__(
-        self, game: Game[Any, Any], size: int, opponents: Any, seat: int | str | None, first_row: int = 0
+        self,
+        game: Game[Any, Any],
+        size: int,
+        opponents: Any,
+        seat: int | str | None,
+        illegal: str,
+        first_row: int = 0,
     ) -> None:
         super().__init__(game, size, first_row)
+        if illegal not in ILLEGAL:
+            raise ValueError(f"illegal: expected {' or '.join(map(repr, ILLEGAL))}, got {illegal!r}")
+        self.ends_illegal = illegal == "end"
         self.opponents, self.sitting = _opponents(opponents, game)
         self.fixed_seat = _fixed_seat(seat, game.num_players)
         self.learner = np.full(self.size, self.fixed_seat or 0, dtype=np.int64)  # [B] seat of the learner
         self.earned = np.zeros(self.size, dtype=np.float32)  # [B] by the learner since its last decision
+        self.illegal = np.zeros(self.size, dtype=np.bool_)  # [B] ended by an illegal action of the learner
 
     def start(self, rows: Rows) -> None:
         super().start(rows)
         self.earned[rows] = 0
+        self.illegal[rows] = False
         if self.fixed_seat is None:
             self.learner[rows] = (self.numbers[rows] + self.episode[rows]) % self.game.num_players
 
@@ -264,12 +281,44 @@ class _Tables(_Matches):
         -------
         float32[B], what the learner has earned.
         """
-        outcome = self.take_action(actions)
-        self.earned += outcome.rewards[self.all, self.learner]
-        self.play_on(self.all)
+        self.expect_ready()
+        actions = np.asarray(actions)
+        illegal = self._illegal(actions)
+        going = np.flatnonzero(~illegal)
+        if len(going):
+            part = self._part(going)
+            self._settle(going, part, self.game.step(part, actions[going], check=False))
+        self.illegal = illegal
+        self.earned[illegal] += min(-1.0, self.game.reward_range[0])
+        self.ready = False
+        self.play_on(going)
         earned, self.earned = self.earned, np.zeros(self.size, dtype=np.float32)
         self.ready = True
         return earned
+
+    def ended(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Terminated and truncated, ``bool[B]`` each."""
+        return self.state.terminated | self.illegal, self.state.truncated & ~self.illegal
+
+    def _illegal(self, actions: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which actions end their match, ``bool[B]``; what is wrong with them otherwise, the core tells."""
+        if actions.shape == (self.size,) and actions.dtype.kind in "iu":
+            if ((actions >= 0) & (actions < self.game.num_actions)).all():
+                illegal = ~self.legal[self.all, actions]
+                if self.ends_illegal or not illegal.any():
+                    return illegal
+        self.game.step(self.state, actions)
+        raise AssertionError("unreachable: the core has refused the actions")
+
+    def _part(self, rows: Rows) -> State:
+        """The matches in some places, to be settled after their step."""
+        return self.state if len(rows) == self.size else self.state.take(rows)
+
+    def _settle(self, rows: Rows, part: State, outcome: Outcome) -> None:
+        """Note what one action in each of some places has brought."""
+        if part is not self.state:
+            self.state.put(rows, part)
+        self.earned[rows] += outcome.rewards[self.all[: len(rows)], self.learner[rows]]
 
     def play_on(self, rows: Rows) -> None:
         """Let opponents move until the learner is to move, or the match is over, in each of some places."""
@@ -278,12 +327,8 @@ class _Tables(_Matches):
             rows = rows[(seats >= 0) & (seats != self.learner[rows])]
             if not len(rows):
                 return
-            everywhere = len(rows) == self.size
-            part = self.state if everywhere else self.state.take(rows)
-            outcome = self._move(part, rows)
-            if not everywhere:
-                self.state.put(rows, part)
-            self.earned[rows] += outcome.rewards[self.all[: len(rows)], self.learner[rows]]
+            part = self._part(rows)
+            self._settle(rows, part, self._move(part, rows))
 
     def _move(self, part: State, rows: Rows) -> Outcome:
         """One move of the opponents in ``part``, the matches in places ``rows``."""
@@ -312,49 +357,6 @@ class _Tables(_Matches):
         return moves.astype(np.int64, copy=False)
 
 
-# ------------------------------------------------------------------------------------------------------------ spaces
-
-
-class LegalDiscrete(spaces.Discrete):
-    """Action numbers; ``sample()`` without a mask draws among those that are legal now.
-
-    Attributes
-    ----------
-    legal
-        ``bool[A]``, kept by the environment; all True before the first reset.
-    """
-
-    def __init__(self, n: int) -> None:
-        super().__init__(n)
-        self.legal: NDArray[np.bool_] = np.ones(n, dtype=np.bool_)
-
-    def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """A random action: a legal one, or by ``mask`` or ``probability`` as Gymnasium describes them."""
-        if mask is None and probability is None:
-            mask = self.legal.astype(np.int8)
-        return super().sample(mask, probability)
-
-
-class LegalMultiDiscrete(spaces.MultiDiscrete):
-    """Action numbers for a batch; ``sample()`` without a mask draws among those that are legal now.
-
-    Attributes
-    ----------
-    legal
-        ``bool[B, A]``, kept by the environment; all True before the first reset.
-    """
-
-    def __init__(self, batch: int, n: int) -> None:
-        super().__init__([n] * batch)
-        self.legal: NDArray[np.bool_] = np.ones((batch, n), dtype=np.bool_)
-
-    def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """Random actions: legal ones, or by ``mask`` or ``probability`` as Gymnasium describes them."""
-        if mask is not None or probability is not None:
-            return super().sample(mask, probability)
-        return np.where(self.legal, self.np_random.random(self.legal.shape), -1).argmax(axis=1)
-
-
 def _observation_space(game: Game[Any, Any]) -> spaces.Space[Observation]:
     space: spaces.Space[Any] = spaces.Box(0, 1, (game.observation.size,), np.uint8)
     return space
@@ -372,7 +374,7 @@ class SlopesEnv(gymnasium.Env[Observation, np.int64]):
     """One learner against opponents, a match an episode.
 
     ``info`` holds ``action_mask`` (``int8[A]``) and ``seat``, the learner's seat; at the end of a match also
-    ``scores`` (``int32[P]``) of all seats.
+    ``scores`` (``int32[P]``) of all seats, and ``illegal``, whether an illegal action of the learner ended it.
 
     Parameters
     ----------
@@ -384,6 +386,8 @@ class SlopesEnv(gymnasium.Env[Observation, np.int64]):
         Who fills the other seats: one for all, or a list of one a seat from the learner's left on.  An agent's spec
         such as ``"random"`` or ``"heuristic"``, an agent, or a callable from an
         :class:`~slopes_envs.InformationSet` of N matches to actions ``int[N]``.
+    illegal
+        What an action does that the mask forbids: ``"end"`` the match, or ``"raise"``.
     row
         The place in a batch whose matches are played: with the same seed these are those of row ``row`` of
         :class:`SlopesVectorEnv`.
@@ -408,6 +412,7 @@ class SlopesEnv(gymnasium.Env[Observation, np.int64]):
         *,
         seat: int | str | None = ROTATE,
         opponents: Any = "random",
+        illegal: str = "end",
         row: int = 0,
         render_mode: None = None,
         **rules: Any,
@@ -415,9 +420,9 @@ class SlopesEnv(gymnasium.Env[Observation, np.int64]):
         if render_mode is not None:
             raise TypeError(f"render_mode: expected None, got {render_mode!r}; nothing is rendered")
         self.game = _as_game(game, rules)
-        self._tables = _Tables(self.game, 1, opponents, seat, row)
+        self._tables = _Tables(self.game, 1, opponents, seat, illegal, row)
         self.observation_space = _observation_space(self.game)
-        self.action_space: LegalDiscrete = LegalDiscrete(self.game.num_actions)
+        self.action_space = spaces.Discrete(self.game.num_actions)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -442,20 +447,21 @@ class SlopesEnv(gymnasium.Env[Observation, np.int64]):
         Raises
         ------
         IllegalAction
-            For an action that the mask forbids; nothing has then changed.
+            For a number that is no action and, with ``illegal="raise"``, for an action that the mask forbids; nothing
+            has then changed.
         ResetNeeded
             Before a reset, and after the end of a match.
         RuntimeError, ValueError
             If an opponent chose no legal action; a reset is then needed.
         """
-        reward = float(self._tables.act(np.asarray([action]))[0])
-        state = self._tables.state
-        self._tables.ready = bool(state.seat[0] >= 0)
-        return self._observation(), reward, bool(state.terminated[0]), bool(state.truncated[0]), self._info()
+        reward = float(self._tables.act([action])[0])
+        terminated, truncated = (bool(flags[0]) for flags in self._tables.ended())
+        self._tables.ready = not (terminated or truncated)
+        return self._observation(), reward, terminated, truncated, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, ``bool[A]``; none at the end of a match."""
-        return self.action_space.legal.copy()
+        return self._tables.legal[0].copy()
 
     @property
     def match_seed(self) -> int:
@@ -467,12 +473,11 @@ class SlopesEnv(gymnasium.Env[Observation, np.int64]):
         return observation
 
     def _info(self) -> dict[str, Any]:
-        state = self._tables.state
-        legal = self.game.legal(state)[0]
-        self.action_space.legal = legal
-        info = {"action_mask": legal.astype(np.int8), "seat": int(self._tables.learner[0])}
-        if state.seat[0] < 0:
-            info["scores"] = state.scores[0].copy()
+        tables = self._tables
+        legal = tables.look()[0]
+        info = {"action_mask": legal.astype(np.int8), "seat": int(tables.learner[0])}
+        if not tables.ready:
+            info |= {"scores": tables.state.scores[0].copy(), "illegal": bool(tables.illegal[0])}
         return info
 
 
@@ -510,11 +515,11 @@ class _BatchEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self.single_observation_space = _observation_space(self.game)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.single_action_space = spaces.Discrete(self.game.num_actions)
-        self.action_space: LegalMultiDiscrete = LegalMultiDiscrete(self.num_envs, self.game.num_actions)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, ``bool[B, A]``."""
-        return self.action_space.legal.copy()
+        return self._matches.legal.copy()
 
     @property
     def match_seeds(self) -> UInt64:
@@ -530,8 +535,7 @@ class _BatchEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
 
     def _infos(self, seats: NDArray[np.int64], **more: NDArray[Any]) -> Infos:
         """Infos of all rows, with the legal actions of ``seats``, which are to move."""
-        legal = self.game.legal(self._matches.state)
-        self.action_space.legal = legal
+        legal = self._matches.look()
         infos: Infos = {}
         for key, value in {"action_mask": legal.astype(np.int8), "seat": seats.copy(), **more}.items():
             infos[key] = value
@@ -566,7 +570,7 @@ class SlopesVectorEnv(_BatchEnv):
     the next within the same step (``AutoresetMode.SAME_STEP``): ``infos["final_obs"]`` and ``infos["final_info"]``
     then hold the last observation and info of the match before.  All infos are arrays over the batch, ``key`` with
     ``_key`` for the rows it holds for: ``action_mask`` (``int8[B, A]``) and ``seat`` (``int64[B]``), and at the end
-    of a match ``scores`` (``int32[B, P]``).
+    of a match ``scores`` (``int32[B, P]``) and ``illegal`` (``bool[B]``).
 
     Parameters
     ----------
@@ -574,7 +578,7 @@ class SlopesVectorEnv(_BatchEnv):
         Name of the game, or the game.
     num_envs
         B, the number of matches.
-    seat, opponents
+    seat, opponents, illegal
         As for :class:`SlopesEnv`; a rotating learner sits in seat ``(row + episode) % P``.
     **rules
         Options of the game.
@@ -594,9 +598,10 @@ class SlopesVectorEnv(_BatchEnv):
         *,
         seat: int | str | None = ROTATE,
         opponents: Any = "random",
+        illegal: str = "end",
         **rules: Any,
     ) -> None:
-        self._tables = _Tables(_as_game(game, rules), num_envs, opponents, seat)
+        self._tables = _Tables(_as_game(game, rules), num_envs, opponents, seat, illegal)
         super().__init__(self._tables)
 
     @property
@@ -635,7 +640,8 @@ class SlopesVectorEnv(_BatchEnv):
         Raises
         ------
         IllegalAction
-            For an action that the mask forbids; nothing has then changed.
+            For a number that is no action and, with ``illegal="raise"``, for an action that the mask forbids; nothing
+            has then changed.
         ResetNeeded
             Before the first reset.
         RuntimeError, ValueError
@@ -643,11 +649,11 @@ class SlopesVectorEnv(_BatchEnv):
         """
         tables = self._tables
         rewards = tables.act(actions)
-        terminated, truncated = tables.state.terminated.copy(), tables.state.truncated.copy()
-        over = tables.over()
+        terminated, truncated = tables.ended()
+        over = np.flatnonzero(terminated | truncated)
         final = {}
         if len(over):
-            final = self._final(over, tables.learner[over])
+            final = self._final(over, tables.learner[over], illegal=tables.illegal[over])
             tables.begin(over)
         return self._observations(), rewards, terminated, truncated, {**final, **self._infos(tables.learner)}
 
@@ -729,9 +735,10 @@ class TurnVectorEnv(_BatchEnv):
             Before the first reset.
         """
         matches = self._matches
-        outcome = matches.take_action(actions)
+        matches.expect_ready()
+        outcome = self.game.step(matches.state, actions)
         self._outstanding += outcome.rewards
-        over = matches.over()
+        over = np.flatnonzero(outcome.terminated | outcome.truncated)
         shown = matches.state.seat.astype(np.int64)
         shown[over] = self._seats[over]  # who moved last
         rewards = self._outstanding[matches.all, shown]
@@ -741,7 +748,6 @@ class TurnVectorEnv(_BatchEnv):
             self._outstanding[over] = 0
             matches.start(over)
         self._outstanding[matches.all, shown] = 0
-        matches.ready = True
         observations = self._show()
         infos = {**final, **self._infos(self._seats, rewards=outcome.rewards)}
         return observations, rewards, outcome.terminated, outcome.truncated, infos

@@ -102,6 +102,7 @@ PHASES = 4
 STEP = 500
 A_MIN, A_NODES = -4000, 19
 H_MIN, H_NODES = -4000, 21
+W_NODES = 11
 
 
 @dataclass
@@ -110,6 +111,17 @@ class Experience:
     high: NDArray[Any]
     made: NDArray[Any]  # [11, 2, A_NODES, H_NODES]
     miss: NDArray[Any]
+    win: NDArray[Any] = None  # [2, 10, W, W]
+
+    def chance(self, to_come, left, sure, open_):
+        w = W_NODES - 1
+        i = np.minimum((sure * w).astype(np.int64), w - 1)
+        j = np.minimum((open_ * w).astype(np.int64), w - 1)
+        fi, fj = sure * w - i, open_ * w - j
+        at = (((to_come - 1) * 10 + left) * W_NODES + i) * W_NODES + j
+        t = self.win.reshape(-1)
+        v = (1 - fi) * ((1 - fj) * t[at] + fj * t[at + 1]) + fi * ((1 - fj) * t[at + W_NODES] + fj * t[at + W_NODES + 1])
+        return np.where(to_come == 0, sure, np.where(open_ == 0, 0, v))
 
     def outcome(self, left, lead, need, low, high):
         """P(made), E miss"""
@@ -154,6 +166,9 @@ class Options:
     row: Ints
     action: Ints
     win: Floats
+    sure: Floats
+    open: Floats
+    to_come: Ints
     low: Ints
     high: Ints
     left: Ints
@@ -266,7 +281,8 @@ class SlipperySlopeHeuristic(Agent):
         bb = BEATERS[cc]
         m = np.bitwise_count(u & bb & ~JOKERS).astype(np.int64)
         jm = np.bitwise_count(u & bb & JOKERS).astype(np.int64)
-        win = (TRICKS.strength[cc] > best[row]).astype(np.float64)
+        sure = (TRICKS.strength[cc] > best[row]).astype(np.float64)
+        open_ = sure.copy()
         tc = to_come[row]
         for j in (1, 2):
             void = (voids[:, j][row] >> np.maximum(suit, 0) & 1).astype(bool) | (suit < 0)
@@ -284,12 +300,17 @@ class SlipperySlopeHeuristic(Agent):
             forced = np.where(void, 0, forced)
             mixed = np.where(void, 0, mixed)
             jk = nk - none(k, jm)
-            q = np.where(nn[j][row] == 1, 1.0, self.q_joker)
-            beat = forced + self.q_follow * mixed + q * jk
-            win = np.where(tc >= j, win * (1 - beat), win)
+            last = nn[j][row] == 1
+            must = forced + np.where(last, jk, 0)
+            can = forced + mixed + jk
+            sure = np.where(tc >= j, sure * (1 - can), sure)
+            open_ = np.where(tc >= j, open_ * (1 - must), open_)
+        sure = np.maximum(sure, 0)
+        open_ = np.maximum(open_, sure)
+        win = self.x.chance(tc, left[row], sure, open_)
         need = f["needed"] @ np.arange(21) - HAND if False else np.argmax(f["needed"], axis=1) - HAND
         bid = np.argmax(f["bids"][:, 0], axis=1)
-        return Options(row, card + BIDS, win, outs[0], outs[1], left[row], need[row], bid[row])
+        return Options(row, card + BIDS, win, sure, open_, tc, outs[0], outs[1], left[row], need[row], bid[row])
 
     def worth(self, o):
         m1, s1 = self.x.outcome(o.left, 1, o.need - 1, o.low, o.high)
@@ -321,7 +342,9 @@ def prior():
     out = np.maximum(np.maximum(-a, -h), 0)
     made = 0.75 * np.exp(-0.5 * ((out) / sd) ** 2) * (1 / (1 + np.exp(-6 * np.minimum(a, h)))) + 0 * width
     miss = out + 0.8 * (1 - made)
-    return Experience(low * UNIT, high * UNIT, made, miss)
+    n = np.linspace(0, 1, W_NODES)
+    win = np.broadcast_to((n[:, None] + n) / 2, (2, 10, W_NODES, W_NODES)).copy()
+    return Experience(low * UNIT, high * UNIT, made, miss, win)
 
 
 PATH = Path(__file__).with_name("slippery_slope_table.npz")
@@ -330,7 +353,7 @@ PATH = Path(__file__).with_name("slippery_slope_table.npz")
 @lru_cache
 def load():
     with np.load(PATH) as f:
-        return Experience(**{k: f[k].astype(np.float64) for k in ("low", "high", "made", "miss")})
+        return Experience(**{k: f[k].astype(np.float64) for k in ("low", "high", "made", "miss", "win")})
 
 
 AGENT = SlipperySlopeHeuristic

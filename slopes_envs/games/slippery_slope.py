@@ -57,7 +57,7 @@ from ..chance import Purpose, UInt64, below, derive
 from ..errors import DealError, UnknownName
 from ..features import Layout, Observation, Plane
 from ..game import BidModel, Game, Rows, Rules, State, as_seats, option, parse_hand_object, row_starts
-from ..tricks import Played, TrickTables
+from ..tricks import Played, TrickTables, clockwise, relative_seats
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "J", "Q", "K"), extras=("LJ", "BJ"))
 P = 3
@@ -155,6 +155,11 @@ FOLLOW = np.array([_suit(context) for context in range(JOKER_LED + 1)], dtype=np
 
 ACTIONS = tuple([f"bid {bid}" for bid in range(BIDS)] + list(DECK.names))
 ACTION_NUMBERS = {name: number for number, name in enumerate(ACTIONS)}
+# By actions taken in the hand: bidding, play, over (a hand that is played out stays only where the match has ended).
+PHASE = np.array([0] * P + [1] * (MOVES - P) + [2], dtype=np.int8)
+# By bid and tricks: what is still needed, plus ten; -1 without a bid (its index, -1, is the last row).
+NEEDED = np.array([[bid - tricks + HAND for tricks in range(HAND + 1)] for bid in range(BIDS)] + [[-1] * BIDS], np.int8)
+
 CARD_BIT = np.concatenate([np.zeros(BIDS, np.uint32), BIT[: len(DECK)].astype(np.uint32)])  # by action
 BID_WORD = np.uint64((1 << BIDS) - 1)
 SHIFT = np.uint64(BIDS)
@@ -398,25 +403,27 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
     # -- what a seat knows -----------------------------------------------------------------------------------------
 
     def observe(self, state: SlipperySlopeState, seats: ArrayLike, out: Observation | None = None) -> Observation:
-        return self.observation.pack(len(state), self._values(state, seats), out)
+        return self.observation.pack(len(state), self._values(state, as_seats(seats, len(state), P)), out)
 
     def observe_all(self, state: SlipperySlopeState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        seats = as_seats(seats, len(state), P)
         values = self._values(state, seats)
         rotated = self._rotated(state, seats)
         values["all_hands"] = state.hands.reshape(-1)[rotated]
         values["all_bids"] = state.bids.reshape(-1)[rotated]
         return self.observation_all.pack(len(state), values, out)
 
-    def _rotated(self, state: SlipperySlopeState, seats: ArrayLike) -> Rows:
+    def _rotated(self, state: SlipperySlopeState, seats: NDArray[np.int64]) -> Rows:
         """``int64[P, B]``: flat indices of the seats from ``seats`` on, clockwise."""
-        return ROTATED[as_seats(seats, len(state), P)].T + row_starts(len(state), P)
+        return clockwise(P)[:, seats] + row_starts(len(state), P)
 
-    def _values(self, state: SlipperySlopeState, seats: ArrayLike) -> dict[str, Any]:
-        seats = as_seats(seats, len(state), P)
+    def _values(self, state: SlipperySlopeState, seats: NDArray[np.int64]) -> dict[str, Any]:
+        """What ``seats`` know, as :meth:`Layout.pack` takes it.  Tables stand for branches: they cost one look-up."""
         rotated = self._rotated(state, seats)
+        relative = relative_seats(P)
         bids = state.bids.reshape(-1)[rotated]
-        needed = np.where(bids[0] < 0, -1, bids[0] - state.tricks.reshape(-1)[rotated[0]] + HAND)
-        over = state.seat < 0
+        tricks = state.tricks.reshape(-1)[rotated]
+        needed = NEEDED[bids[0], tricks[0]]
         hidden = state.moves < (P if self.rules.reveal_bids == "after_bidding" else MOVES)
         bids[1:, hidden] = -1
         scores = state.scores.reshape(-1)[rotated]
@@ -431,12 +438,12 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
             "bids": bids,
             "last_bids": state.last_bids.reshape(-1)[rotated],
             "needed": needed,
-            "tricks": state.tricks.reshape(-1)[rotated],
-            "phase": np.where(over, 2, state.moves >= P),
-            "to_move": np.where(over, -1, RELATIVE[seats, state.seat]),
-            "dealer": RELATIVE[seats, state.dealer],
-            "leader": RELATIVE[seats, state.leader],
-            "score_level": np.clip((scores + target) * 10 // target, 0, 20),
+            "tricks": tricks,
+            "phase": PHASE[state.moves],
+            "to_move": relative[seats, state.seat],
+            "dealer": relative[seats, state.dealer],
+            "leader": relative[seats, state.leader],
+            "score_level": np.minimum(np.maximum((scores + target) * 10 // target, 0), 20),
             "scores": scores,
             "hand_number": state.hand,
         }
@@ -546,8 +553,5 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
             "scores": [int(n) for n in state.scores[i]],
         }
 
-
-ROTATED = np.array([[(seat + k) % P for k in range(P)] for seat in range(P)], dtype=np.int64)
-RELATIVE = np.array([[(other - seat) % P for other in range(P)] for seat in range(P)], dtype=np.int8)
 
 GAME = SlipperySlope

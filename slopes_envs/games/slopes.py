@@ -62,16 +62,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..cards import BIT, Deck, cards_in
 from ..chance import Purpose, UInt64, below, derive, draw, shuffle
 from ..errors import DealError, ScriptExhausted, UnknownName, shown
-from ..game import Game, Rows, Rules, State, option, parse_hand_object, row_starts
+from ..features import Layout, Observation, Plane
+from ..game import BidModel, Game, Rows, Rules, State, as_seats, option, parse_hand_object, row_starts
 
 COLOURS, NUMBERS = 4, 10
 FACES = (*"0123456789", "S", "R", "D")  # of a coloured card: a number, skip, reverse, draw two
@@ -105,7 +107,7 @@ def _colour(card: int) -> int:
 FACE = np.array([*(_face(card) for card in range(TYPES)), -1], dtype=np.int8)  # by card; -1 for none, which is last
 COLOUR = np.array([*(_colour(card) for card in range(TYPES)), -1], dtype=np.int8)
 IS_SPECIAL = FACE[:TYPES] >= NUMBERS
-DRAWS = np.select([FACE[:TYPES] == DRAW_TWO, FACE[:TYPES] == WILD_DRAW], [2, 4], 0).astype(np.int8)  # R14
+DRAWS = np.select([FACE[:TYPES] == DRAW_TWO, FACE[:TYPES] == WILD_DRAW], [2, 4], 0).astype(np.int16)  # R14
 # By ``56 * top + card``: whether a card covers an equal number (R7).
 EQUAL = ((FACE[:, None] == FACE) & (FACE[:, None] >= 0) & (FACE[:, None] < NUMBERS)).reshape(-1)
 ENDS_TURN = np.array([_face(a // PILES) >= NUMBERS and _face(a // PILES) != REVERSE for a in range(END)] + [True] * 5)
@@ -187,12 +189,12 @@ FROZEN = np.int64(Mode.CLOSED * TOPS)  # to add to the place of a pile in ``PLAY
 
 
 def _places() -> NDArray[np.int64]:
-    """Where the piles stand in ``ALLOWED``, for the top 0 and not frozen, by turn (below): ``int64[turns, piles]``."""
+    """Where the piles stand in ``ALLOWED``, for the top 0 and not frozen, by turn (below): ``int64[piles, turns]``."""
     table = np.empty((P, PILES + 1, 2, PILES), dtype=np.int64)
     for seat, begun, duplicate, pile in product(range(P), range(-1, PILES), range(2), range(PILES)):
         mode = Mode.OPEN if begun < 0 else Mode.CLOSED if begun != pile else Mode.DUPLICATE if duplicate else Mode.OPEN
         table[seat, begun + 1, duplicate, pile] = ((PILES * seat + pile) * Mode.COUNT + mode) * TOPS + 1
-    return table.reshape(-1, PILES)
+    return np.ascontiguousarray(table.reshape(-1, PILES).T)
 
 
 PLACES = _places()  # by turn: ``10 * seat + 2 * (begun + 1) + duplicate``
@@ -210,6 +212,8 @@ LOW = np.array([1 << shift for shift in _SHIFT] + [0], dtype=np.uint64)
 FIELD = np.array([(1 << w) - 1 << s for w, s in zip(_WIDTH, _SHIFT, strict=True)] + [0], dtype=np.uint64)
 BITS = 128
 ONE = np.uint64(1)
+# The 112 bits in use as two observation groups of 56.
+HALF, SHIFT_OUT, SHIFT_IN = np.uint64((1 << 56) - 1), np.uint64(56), np.uint64(8)
 
 
 def _bit_cards() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -243,36 +247,36 @@ def _remove(words: UInt64, at: Rows, cards: NDArray[Any]) -> NDArray[np.bool_]:
     return held != 0
 
 
-def _counting_bits(words: UInt64) -> NDArray[np.uint8]:
-    """``uint8[N, 128]`` of counts ``uint64[N, 2]``."""
-    little = np.ascontiguousarray(words).astype("<u8", copy=False)
-    return np.unpackbits(little.view(np.uint8), axis=1, bitorder="little")
+def _words(counts: NDArray[np.int64]) -> UInt64:
+    """Counting bits ``uint64[N, 2]`` of counts ``int64[N, 54]``."""
+    bits = counts.take(BIT_CARD, axis=1) >= BIT_COPY
+    return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
-def _count(cards: NDArray[np.int64], many: NDArray[np.bool_]) -> UInt64:
-    """Counts ``uint64[N, 2]`` of the cards ``int64[N, K]`` where ``many`` is true."""
-    flat = (cards + row_starts(len(cards), TYPES)[:, None])[many]
-    counts = np.bincount(flat, minlength=len(cards) * TYPES).reshape(-1, TYPES)
-    bits = counts[:, BIT_CARD] >= BIT_COPY
-    return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+def _counts(words: UInt64) -> NDArray[np.int64]:
+    """The inverse of :func:`_words`."""
+    return np.bitwise_count(words.take(WORD[:TYPES], axis=1) & FIELD[:TYPES]).astype(np.int64)
 
 
-def _cards(words: UInt64) -> list[int]:
-    """Cards of one count ``uint64[2]``, in order, each as often as it is there."""
-    return [int(card) for card in BIT_CARD[np.flatnonzero(_counting_bits(words[None])[0])]]
+def _tally(cards: NDArray[np.int64], there: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    """How many there are of each card, ``int64[N, 54]``, among ``cards`` ``int64[N, K]``, or among those ``there``."""
+    flat = cards + row_starts(len(cards), TYPES)[:, None]
+    flat = flat.reshape(-1) if there is None else flat[there]
+    return np.bincount(flat, minlength=len(cards) * TYPES).reshape(-1, TYPES)
 
 
-def _spread() -> NDArray[np.uint16]:
-    """By a byte of counts: four action bits for each card that is there; from 256 on for the byte of the wilds."""
-    table = np.zeros(512, dtype=np.uint16)
+def _spread() -> NDArray[np.uint32]:
+    """By two bytes of counting bits: four action bits for each card there; from 65536 on for those of the wilds."""
+    cards = np.zeros(512, dtype=np.uint32)  # by one byte; from 256 on for that of the wilds
     for byte in range(256):
-        table[byte] = sum(0b1111 << 4 * field for field in range(4) if byte >> 2 * field & 3)
-        table[256 + byte] = sum(0b1111 << 4 * field for field in range(2) if byte >> 4 * field & 15)
-    return table
+        cards[byte] = sum(0b1111 << 4 * field for field in range(4) if byte >> 2 * field & 0b11)
+        cards[256 + byte] = sum(0b1111 << 4 * field for field in range(2) if byte >> 4 * field & 0b1111)
+    low, high = np.arange(256), np.arange(512)[:, None]
+    return (cards[low] | cards[high] << np.uint32(16)).reshape(-1)
 
 
 SPREAD = _spread()
-WILDS_BYTE = 13
+WILDS = 6  # place of the two bytes that hold the wilds
 
 
 # ------------------------------------------------------------------------------------------------------- the slopes
@@ -298,6 +302,9 @@ def _slopes() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 WINNER, DISTANCE = _slopes()
 
 
+HAND_LEVELS, DRAWN_LEVELS, TURN_LEVELS = 20, 5, 20  # bits of thermometers
+
+
 # ------------------------------------------------------------------------------------------------- options, state
 
 
@@ -319,8 +326,8 @@ class SlopesRules(Rules):
 class SlopesState(State):
     """B matches of Slopes.  Piles are numbered from 0 in seat 0's order; -1 stands for none.
 
-    *Counts* are counting bits (above).  The last three fields are the public history since the last reshuffle that
-    tells what a pass has shown under ``must_play``.
+    *Counts* are counting bits (above).  The fields from ``lacked`` on are public history since the last reshuffle,
+    from which follows what passes have shown under ``must_play``; without it they stay empty.
     """
 
     first_player: NDArray[np.int8]  # [B]
@@ -337,6 +344,25 @@ class SlopesState(State):
     next_card: NDArray[np.int16]  # [B] place in ``stock`` of the next card; 108 when the stock is empty
     reshuffles: NDArray[np.int32]  # [B] how often the stock was renewed
     orders: NDArray[np.object_]  # [B] the deck as dealt and every new stock, a tuple of bytes; None in sampled worlds
+    lacked: NDArray[np.uint64]  # [B, P] cards that each seat could have put when it last passed, bit sets; 0 for no pass
+    drawn_since: NDArray[np.int8]  # [B, P] cards it has drawn since then
+    events: NDArray[np.uint8]  # [B, 256] cards put and drawn, in order; see `EVENT_…`
+    num_events: NDArray[np.int16]  # [B]
+    passes: NDArray[np.object_]  # [B] a tuple of `Pass`, or None
+
+
+# An event is a card put, ``card + 54 * seat``, with `EVENT_KNOWN` added if the opponent knew by counting that the seat
+# had it; or ``EVENT_DRAW + seat``.  Between two reshuffles no card is put or drawn twice, so there is room for all.
+EVENT_KNOWN, EVENT_DRAW = P * TYPES, 2 * P * TYPES
+EVENTS = 256
+
+
+class Pass(NamedTuple):
+    """A pass under ``must_play``: the seat held none of the cards that could have been put."""
+
+    after: int  # number of events before it
+    seat: int
+    lacked: int  # bit set of cards
 
 
 class Deal(NamedTuple):
@@ -365,6 +391,37 @@ class Slopes(Game[SlopesState, SlopesRules]):
 
     def __init__(self, rules: SlopesRules) -> None:
         super().__init__(rules)
+        self._max_turns = min(rules.max_turns, 2**40)  # far out of reach: the level is 0 all the same
+        planes = [
+            Plane("hand", "set", 56, 2, "own cards, in counting bits"),
+            Plane("known", "set", 56, 2, "cards certainly in the other's hand, in counting bits"),
+            Plane("shown", "set", 56, 2, "own cards that the other knows of, in counting bits"),
+            Plane("played", "set", 56, 2, "cards on the piles, tops included, in counting bits"),
+            Plane("top_face", "one_hot", 15, PILES, "0 to 9, skip, reverse, draw two, W, W4 on top, by pile"),
+            Plane("top_colour", "one_hot", COLOURS, PILES, "colour on top (red, yellow, green, blue), by pile"),
+            Plane("frozen", "one_hot", P, PILES, "who froze it: oneself, the other; by pile"),
+            Plane("begun", "one_hot", PILES, about="pile begun in this turn"),
+            Plane("duplicate", "set", 1, about="whether the last card of this turn covered an equal number"),
+            Plane("phase", "one_hot", 3, about="play, swap, over"),
+            Plane("to_move", "one_hot", P, about="seat to move"),
+            Plane("distance", "one_hot", PILES + 1, P, "piles that differ from the nearest winning slope, by seat"),
+            Plane("hand_level", "thermometer", HAND_LEVELS, P, "cards held, clipped, by seat"),
+            Plane("hand_sizes", "integer", 8, P, "cards held, by seat"),
+            Plane("stock_level", "thermometer", 14, about="cards in the stock in eighths, rounded up"),
+            Plane("stock", "integer", 8, about="cards in the stock"),
+            Plane("lacked", "set", TYPES, about="cards that the other did not hold when it last passed"),
+            Plane("drawn_since", "thermometer", DRAWN_LEVELS, about="cards that it has drawn since, clipped"),
+            Plane("turn_level", "thermometer", TURN_LEVELS, about="turns finished, in twentieths of the limit"),
+            Plane("turns", "integer", min(1 + rules.max_turns.bit_length(), 32), about="turns finished"),
+        ]
+        self.observation = Layout(planes)
+        self.observation_all = Layout(
+            [
+                *planes,
+                Plane("other_hand", "set", 56, 2, "cards in the other's hand, in counting bits"),
+                Plane("next_card", "one_hot", TYPES, about="next card of the stock"),
+            ]
+        )
 
     # -- beginning -------------------------------------------------------------------------------------------------
 
@@ -393,6 +450,11 @@ class Slopes(Game[SlopesState, SlopesRules]):
             next_card=np.full(b, TO_STOCK, np.int16),
             reshuffles=np.zeros(b, np.int32),
             orders=np.full(b, None, dtype=object),
+            lacked=np.zeros((b, P), np.uint64),
+            drawn_since=np.zeros((b, P), np.int8),
+            events=np.zeros((b, EVENTS if self.rules.must_play else 0), np.uint8),
+            num_events=np.zeros(b, np.int16),
+            passes=np.full(b, None, dtype=object),
         )
         if self.rules.first_player is None:
             state.first_player[:] = below(derive(seeds, Purpose.FIRST_SEAT), P)
@@ -416,14 +478,11 @@ class Slopes(Game[SlopesState, SlopesRules]):
                 )
             state.first_player[row] = deal.first_player
             order[row] = deal.order
-        hands, played = state.hands.reshape(-1), state.played.reshape(-1)
-        for place in range(DEALT):
-            _add(hands, 2 * (P * rows + place // HAND), order[:, place])
-        for pile in (1, 2):
-            card = order[:, DEALT + pile - 1]
-            state.tops[:, pile] = card
-            _add(played, 2 * rows, card)
-        state.stock[...] = order
+        cards = order.astype(np.int64)
+        state.hands = _words(_tally(cards[:, :DEALT].reshape(P * b, HAND))).reshape(b, P, 2)
+        state.played = _words(_tally(cards[:, DEALT:TO_STOCK]))
+        state.tops[:, 1:3] = order[:, DEALT:TO_STOCK]
+        state.stock = order
         for row in range(b):
             state.orders[row] = (order[row].tobytes(),)
         state.seat[:] = state.first_player
@@ -477,48 +536,59 @@ class Slopes(Game[SlopesState, SlopesRules]):
 
     # -- the stock -------------------------------------------------------------------------------------------------
 
-    def _draw(self, state: SlopesState, rows: Rows) -> None:
-        """The seats to move in some games draw one card each (R15)."""
+    def _draw(self, state: SlopesState, rows: Rows, counts: NDArray[np.int16] | None = None) -> None:
+        """The seats to move in some games draw ``counts`` cards each, or one (R15)."""
+        if counts is None:
+            counts = np.ones(len(rows), dtype=np.int16)
+        left = SIZE - state.next_card[rows]
+        self._take(state, rows, np.minimum(counts, left))
+        short = np.flatnonzero(counts > left)
+        if len(short):  # A reshuffle finds all cards under the tops, so that no draw needs a second one.
+            rows, wanted = rows[short], (counts - left)[short]
+            self._reshuffle(state, rows)
+            self._take(state, rows, np.minimum(wanted, SIZE - state.next_card[rows]))
+
+    def _take(self, state: SlopesState, rows: Rows, counts: NDArray[np.int16]) -> None:
+        """The same, of cards that are there."""
+        hands, stock = state.hands.reshape(-1), state.stock.reshape(-1)
+        seat = state.seat[rows].astype(np.int64)
         place = state.next_card[rows]
-        empty = place == SIZE
-        if empty.any():
-            self._reshuffle(state, rows[empty])
-            rows = rows[state.next_card[rows] < SIZE]
-            place = state.next_card[rows]
-        card = state.stock.reshape(-1)[rows * SIZE + place]
-        state.next_card[rows] = place + 1
-        _add(state.hands.reshape(-1), 2 * (P * rows + state.seat[rows]), card)
+        state.next_card[rows] = place + counts
+        for number in range(int(counts.max(initial=0))):
+            some = np.flatnonzero(counts > number)
+            at, who = rows[some], seat[some]
+            _add(hands, 2 * (P * at + who), stock[SIZE * at + place[some] + number])
+            if self.rules.must_play:
+                state.drawn_since[at, who] += 1
+                self._note(state, at, EVENT_DRAW + who)
 
     def _reshuffle(self, state: SlopesState, rows: Rows) -> None:
         """Renew the empty stocks of some games, where there is a card under the tops (R15)."""
-        under = state.played[rows]
-        tops = state.tops[rows]
-        for pile in range(PILES):
-            _remove(under.reshape(-1), row_starts(len(rows), 2), tops[:, pile])
-        some = np.flatnonzero(under.any(axis=1))
+        tops = state.tops[rows].astype(np.int64)
+        tops = _tally(tops, tops >= 0)
+        under = _counts(state.played[rows]) - tops
+        sizes = under.sum(axis=1)
+        some = np.flatnonzero(sizes)
         if not len(some):
             return
-        rows, under = rows[some], under[some]
-        sizes = np.bitwise_count(under).sum(axis=1, dtype=np.int16)
+        rows, tops, under, sizes = rows[some], tops[some], under[some], sizes[some]
         keys = derive(state.seed[rows], Purpose.RESHUFFLE, state.hand[rows], state.reshuffles[rows])
         stock = _shuffled(keys, under)
         for place, new in self._scripted_reshuffles(state, rows, under):
             stock[place, SIZE - len(new) :] = new
         state.stock[rows] = stock
         state.next_card[rows] = SIZE - sizes
+        state.played[rows] = _words(tops)
+        state.shown[rows] = state.hands[rows]  # with no stock, all that a seat does not see is in the other's hand
+        state.reshuffles[rows] += 1
+        state.lacked[rows] = 0
+        state.num_events[rows] = 0
+        state.passes[rows] = None
         for place, row in enumerate(rows):
             if state.orders[row] is not None:
                 state.orders[row] += (stock[place, SIZE - sizes[place] :].tobytes(),)
-        played = np.zeros_like(under)
-        for pile in range(PILES):
-            _add(played.reshape(-1), row_starts(len(rows), 2), state.tops[rows, pile])
-        state.played[rows] = played
-        state.reshuffles[rows] += 1
-        state.shown[rows] = state.hands[rows]  # with no stock, all that a seat does not see is in the other's hand
 
-    def _scripted_reshuffles(
-        self, state: SlopesState, rows: Rows, under: UInt64
-    ) -> list[tuple[int, NDArray[np.int8]]]:
+    def _scripted_reshuffles(self, state: SlopesState, rows: Rows, under: UInt64) -> list[tuple[int, NDArray[np.int8]]]:
         """Which of ``rows`` take their new stock from a script: places in ``rows``, with the cards."""
         found: list[tuple[int, NDArray[np.int8]]] = []
         if state.scripts is None:
@@ -530,7 +600,7 @@ class Slopes(Game[SlopesState, SlopesRules]):
             where = {"game": self.name, "match": int(row) + 1, "hand": 1}
             given = script.deals[0].reshuffles
             if number < len(given):
-                if sorted(given[number].tolist()) != _cards(under[place]):
+                if not np.array_equal(np.bincount(given[number], minlength=TYPES), under[place]):
                     raise DealError(f"reshuffle {number + 1} is not of the cards under the tops", **where)
                 found.append((place, given[number]))
             elif not script.goes_on:
@@ -544,14 +614,14 @@ class Slopes(Game[SlopesState, SlopesRules]):
     def legal_words(self, state: SlopesState) -> UInt64:
         b = len(state)
         seat = np.maximum(state.seat, 0).astype(np.int64)  # for finished games any seat will do
-        place = PLACES.take(10 * seat + 2 * state.begun + 2 + state.duplicate, axis=0)
-        place += state.tops
-        place += (state.frozen_by >= 0) * FROZEN
+        place = PLACES.take(10 * seat + 2 * state.begun + 2 + state.duplicate, axis=1)
+        place += state.tops.T
+        place += (state.frozen_by.T >= 0) * FROZEN
         allowed = ALLOWED.take(place, axis=0)
-        words = allowed[:, 0] | allowed[:, 1]
-        words |= allowed[:, 2]
-        words |= allowed[:, 3]
-        words &= _held(state.hands.reshape(-1, 2)[seat + row_starts(b, P)])
+        words = allowed[0] | allowed[1]
+        words |= allowed[2]
+        words |= allowed[3]
+        words &= _held(state.hands.reshape(-1, 2).take(seat + row_starts(b, P), axis=0))
         can_end = state.begun >= 0
         if self.rules.must_play:
             can_end |= (words[:, 0] | words[:, 1] | words[:, 2] | words[:, 3]) == 0
@@ -574,6 +644,10 @@ class Slopes(Game[SlopesState, SlopesRules]):
 
     def _apply(self, state: SlopesState, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
         state.move += 1
+        if self.rules.must_play:
+            passing = np.flatnonzero((actions == END) & (state.begun < 0))
+            if len(passing):
+                self._note_pass(state, passing)
         cards = np.flatnonzero(actions < END)
         if len(cards):
             self._put(state, cards, actions[cards])
@@ -596,18 +670,38 @@ class Slopes(Game[SlopesState, SlopesRules]):
         tops[spot] = card
         held = 2 * (P * rows + seat)
         _remove(state.hands.reshape(-1), held, card)
-        _remove(state.shown.reshape(-1), held, card)
+        known = _remove(state.shown.reshape(-1), held, card)
+        if self.rules.must_play:
+            self._note(state, rows, card + TYPES * seat + EVENT_KNOWN * known)
         _add(state.played.reshape(-1), 2 * rows, card)
         special = np.flatnonzero(IS_SPECIAL[card])
         if len(special):
             state.frozen_by.reshape(-1)[spot[special]] = seat[special]
             face = FACE[card[special]]
             state.swapping[rows[special[face == REVERSE]]] = True
-            self._draw_many(state, rows[special], DRAWS[card[special]])
+            draws = DRAWS[card[special]]
+            drawing = np.flatnonzero(draws)
+            if len(drawing):
+                self._draw(state, rows[special[drawing]], draws[drawing])
 
-    def _draw_many(self, state: SlopesState, rows: Rows, counts: NDArray[np.int8]) -> None:
-        for drawn in range(int(counts.max())):
-            self._draw(state, rows[counts > drawn])
+    def _note(self, state: SlopesState, rows: Rows, events: NDArray[Any]) -> None:
+        number = state.num_events[rows]
+        state.events.reshape(-1)[EVENTS * rows + number] = events
+        state.num_events[rows] = number + 1
+
+    def _note_pass(self, state: SlopesState, rows: Rows) -> None:
+        """Keep what a pass shows: that nothing could be put (R4)."""
+        seat = state.seat[rows].astype(np.int64)
+        place = state.tops[rows] + np.where(state.frozen_by[rows] < 0, 1, FROZEN + 1)
+        lacked = np.bitwise_or.reduce(PLAYABLE.take(place), axis=1)
+        state.lacked[rows, seat] = lacked
+        state.drawn_since[rows, seat] = 0
+        for k in np.flatnonzero(state.next_card[rows] < SIZE):  # with no stock, all is known anyway
+            row = rows[k]
+            state.passes[row] = (
+                *(state.passes[row] or ()),
+                Pass(int(state.num_events[row]), int(seat[k]), int(lacked[k])),
+            )
 
     def _swap(self, state: SlopesState, rows: Rows, numbers: NDArray[np.int64]) -> None:
         """Exchange the begun pile with another, or with itself (R13)."""
@@ -628,11 +722,12 @@ class Slopes(Game[SlopesState, SlopesRules]):
         if over.any():
             self._end_match(state, rows[over], winner[over], rewards)
             rows = rows[~over]
+            if not len(rows):
+                return
         seat = 1 - state.seat[rows]
         state.seat[rows] = seat
         frozen_by = state.frozen_by[rows]
-        frozen_by[frozen_by == seat[:, None]] = -1
-        state.frozen_by[rows] = frozen_by
+        state.frozen_by[rows] = np.where(frozen_by == seat[:, None], -1, frozen_by)
         self._draw(state, rows)
 
     def _end_match(
@@ -645,6 +740,91 @@ class Slopes(Game[SlopesState, SlopesRules]):
         result = RESULT[winner]
         state.scores[rows] = result
         rewards[rows] = result
+
+    # -- what a seat knows -----------------------------------------------------------------------------------------
+
+    def observe(self, state: SlopesState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        return self.observation.pack(len(state), self._values(state, seats), out)
+
+    def observe_all(self, state: SlopesState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        values = self._values(state, seats)
+        own = row_starts(len(state), P) + as_seats(seats, len(state), P)
+        values["other_hand"] = _halves(state.hands.reshape(-1, 2).take(own ^ 1, axis=0))
+        next_card = np.minimum(state.next_card, SIZE - 1) + row_starts(len(state), SIZE)
+        values["next_card"] = np.where(state.next_card < SIZE, state.stock.reshape(-1)[next_card], -1)
+        return self.observation_all.pack(len(state), values, out)
+
+    def _values(self, state: SlopesState, seats: ArrayLike) -> dict[str, Any]:
+        b = len(state)
+        seats = as_seats(seats, b, P)
+        own = row_starts(b, P) + seats
+        both = np.stack([own, own ^ 1])  # places of the own seat and of the other
+        piles = PILE.reshape(P, PILES).T.take(seats, axis=1)
+        spots = piles + row_starts(b, PILES)
+        hands = state.hands.reshape(-1, 2).take(both, axis=0)
+        sizes = np.bitwise_count(hands).sum(axis=2, dtype=np.int64)
+        known = state.shown.reshape(-1, 2).take(both, axis=0)
+        stock = SIZE - state.next_card
+        empty = np.flatnonzero(stock == 0)
+        known[:, empty] = hands[:, empty]
+        tops = state.tops.reshape(-1)[spots]
+        numbers = NUMBER[tops]
+        frozen_by = state.frozen_by.reshape(-1)[spots]
+        over = state.seat < 0
+        return {
+            "hand": _halves(hands[0]),
+            "known": _halves(known[1]),
+            "shown": _halves(known[0]),
+            "played": _halves(state.played),
+            "top_face": FACE[tops],
+            "top_colour": COLOUR[tops],
+            "frozen": np.where(frozen_by < 0, -1, frozen_by ^ seats),
+            "begun": np.where(state.begun < 0, -1, PILE[PILES * seats + state.begun]),
+            "duplicate": state.duplicate,
+            "phase": np.where(over, 2, state.swapping),
+            "to_move": np.where(over, -1, state.seat ^ seats),
+            "distance": DISTANCE[np.stack([WEIGHTS @ numbers, WEIGHTS[::-1] @ numbers])],
+            "hand_level": np.minimum(sizes, HAND_LEVELS),
+            "hand_sizes": sizes,
+            "stock_level": (stock + 7) // 8,
+            "stock": stock,
+            "lacked": state.lacked.reshape(-1)[both[1]],
+            "drawn_since": np.minimum(state.drawn_since.reshape(-1)[both[1]], DRAWN_LEVELS),
+            "turn_level": state.turns * np.int64(TURN_LEVELS) // self._max_turns,
+            "turns": state.turns,
+        }
+
+    def resample(
+        self, state: SlopesState, seats: ArrayLike, keys: UInt64, bids: BidModel | None = None
+    ) -> SlopesState:
+        """Draw the other's hand afresh, but for what is known of it, and the order of the stock.
+
+        Exact: every physical deal that agrees with all the seat has seen is equally likely.  A pass under
+        ``must_play`` binds the cards held then, and when a card put later had been drawn is hidden; see
+        :func:`hand_after_passes`.
+        """
+        b = len(state)
+        rows = np.arange(b)
+        other = 1 - as_seats(seats, b, P)
+        world = state.copy()
+        world.scripts = None
+        world.seed = derive(keys, Purpose.WORLD, 0)
+        world.orders[:] = None
+        known = _counts(state.shown[rows, other])
+        hidden = _counts(state.hands[rows, other]) - known
+        sizes = hidden.sum(axis=1)
+        hidden += _tally(state.stock.astype(np.int64), np.arange(SIZE) >= state.next_card[:, None])
+        hand = _some_of(derive(keys, Purpose.WORLD, 1), hidden, sizes)
+        for row in np.flatnonzero((state.passes != None) & (state.next_card < SIZE)):  # noqa: E711 -- by element
+            if any(passed.seat == other[row] for passed in state.passes[row]):
+                history = state.events[row, : state.num_events[row]].tobytes(), state.passes[row]
+                dealt = 0 if state.reshuffles[row] else HAND
+                hand[row] = hand_after_passes(keys[row], hidden[row], int(other[row]), dealt, *history)
+        world.hands[rows, other] = _words(hand + known)
+        world.stock = _shuffled(derive(keys, Purpose.WORLD, 2), hidden - hand)
+        return world
+
+    # -- names -----------------------------------------------------------------------------------------------------
 
     def action_name(self, state: SlopesState, i: int, action: int) -> str:
         self._known_action(action)
@@ -660,15 +840,6 @@ class Slopes(Game[SlopesState, SlopesRules]):
             return -1
         return SWAP + int(PILE[PILES * int(state.seat[i]) + int(state.begun[i])])
 
-    def observe(self, state, seats, out=None):
-        raise NotImplementedError
-
-    def observe_all(self, state, seats, out=None):
-        raise NotImplementedError
-
-    def resample(self, state, seats, keys, bids=None):
-        raise NotImplementedError
-
     def parse_action(self, state: SlopesState, i: int, text: str) -> int:
         if text == "keep" and state.swapping[i]:
             return self._keep(state, i)
@@ -677,23 +848,159 @@ class Slopes(Game[SlopesState, SlopesRules]):
             raise UnknownName("action", text, [*ACTIONS, *(["keep"] if state.swapping[i] else [])])
         return action
 
-    def describe(self, state, i, seat=None):
-        raise NotImplementedError
+    def describe(self, state: SlopesState, i: int, seat: int | None = None) -> dict[str, Any]:
+        """Game ``i`` in plain named values; piles from pile 1 of ``seat``, or of seat 0 if all is told."""
+        over = bool(state.seat[i] < 0)
+        known = state.hands[i] if state.next_card[i] == SIZE else state.shown[i]
+        order = [int(pile) for pile in PILE[PILES * (seat or 0) :][:PILES]]
+
+        def number(pile: int) -> int | None:
+            return None if pile < 0 else order.index(pile) + 1
+
+        return {
+            "game": self.name,
+            "turn_number": int(state.turns[i]) + (not over),
+            "phase": "over" if over else "swap" if state.swapping[i] else "play",
+            "to_move": None if over else int(state.seat[i]),
+            "first_player": int(state.first_player[i]),
+            "hands": {s: _names(state.hands[i, s]) for s in range(P) if seat is None or s == seat},
+            "hand_sizes": [int(n) for n in np.bitwise_count(state.hands[i]).sum(axis=1)],
+            "known": {s: _names(known[s]) for s in range(P)},
+            "tops": [DECK.name(state.tops[i, pile]) if state.tops[i, pile] >= 0 else None for pile in order],
+            "frozen_by": [int(state.frozen_by[i, pile]) if state.frozen_by[i, pile] >= 0 else None for pile in order],
+            "begun": number(int(state.begun[i])),
+            "duplicate": bool(state.duplicate[i]),
+            "played": _names(state.played[i]),
+            "stock_size": SIZE - int(state.next_card[i]),
+            "reshuffles": int(state.reshuffles[i]),
+            "lacked": {s: DECK.names_of(int(state.lacked[i, s])) for s in range(P)},
+            "scores": [int(n) for n in state.scores[i]],
+        }
+
+
+def hand_after_passes(
+    key: np.uint64,
+    hidden: NDArray[np.int64],
+    seat: int,
+    dealt: int,
+    events: bytes,
+    passes: tuple[Pass, ...],
+) -> NDArray[np.int64]:
+    """Draw the unknown part of a hand whose seat has passed under ``must_play``, exactly.
+
+    The cards that the seat drew between two of its passes form a group; those of one group have been there at the
+    same passes.  A card put came from some group that may have held it.  Counting the ways for every number of cards
+    left in the groups, event by event, gives the chances of those numbers.  Then the groups are filled from the
+    oldest on: what a group must not hold, no older one may hold either, so the number of ways to fill the next place
+    never depends on how the places before were filled, and each filling is drawn uniformly.
+
+    Parameters
+    ----------
+    key
+        What the draw is made from.
+    hidden
+        ``int64[54]``, counts of the cards that may be in the hand.
+    seat
+        Whose hand it is.
+    dealt
+        How many unknown cards it had when the events begin.
+    events, passes
+        As in :class:`SlopesState`.
+
+    Returns
+    -------
+    int64[54], counts of the unknown cards in the hand.
+    """
+    banned, ways = _groups_after_passes(seat, dealt, events, passes)
+    open_to = [hidden * [not lacked >> card & 1 for card in range(TYPES)] for lacked in banned]
+    fillings = {left: number * _fillings(left, open_to) for left, number in ways.items()}
+    total = sum(fillings.values())
+    point = int(draw(np.array([key]), 1)[0, 0]) * total >> 64
+    chosen: tuple[int, ...] = ()
+    for chosen, number in fillings.items():
+        point -= number
+        if point < 0:
+            break
+    hand = np.zeros(TYPES, dtype=np.int64)
+    for group, size in enumerate(chosen):
+        free = np.maximum(open_to[group] - hand, 0)
+        hand += _some_of(derive(key, Purpose.WORLD, 3, group), free[None], np.array([size]))[0]
+    return hand
+
+
+@lru_cache(maxsize=256)
+def _groups_after_passes(
+    seat: int, dealt: int, events: bytes, passes: tuple[Pass, ...]
+) -> tuple[list[int], dict[tuple[int, ...], int]]:
+    """What each group must not hold, as bit sets, and in how many ways so many cards are left in the groups."""
+    lacked = [(passed.after, passed.lacked) for passed in passes if passed.seat == seat]
+    banned = [0]
+    ways = {(dealt,): 1}
+    for number in range(len(events) + 1):
+        while lacked and lacked[0][0] == number:
+            cards = lacked.pop(0)[1]
+            banned = [*(group | cards for group in banned), 0]
+            ways = {(*left, 0): count for left, count in ways.items()}
+        if number == len(events):
+            break
+        event = events[number]
+        if event == EVENT_DRAW + seat:
+            ways = {(*left[:-1], left[-1] + 1): count for left, count in ways.items()}
+        elif event < EVENT_KNOWN and event // TYPES == seat:
+            sources = [group for group, cards in enumerate(banned) if not cards >> event % TYPES & 1]
+            ways = _after_putting(ways, sources)
+    return banned, ways
+
+
+def _after_putting(ways: dict[tuple[int, ...], int], sources: Sequence[int]) -> dict[tuple[int, ...], int]:
+    """The ways after a card has been put that may have come from one of some groups."""
+    after: dict[tuple[int, ...], int] = {}
+    for left, count in ways.items():
+        for group in sources:
+            if left[group]:
+                rest = (*left[:group], left[group] - 1, *left[group + 1 :])
+                after[rest] = after.get(rest, 0) + count * left[group]
+    return after
+
+
+def _fillings(left: Sequence[int], open_to: Sequence[NDArray[np.int64]]) -> int:
+    """In how many ways the places left in the groups, in order, can be filled with the cards open to each group."""
+    ways, placed = 1, 0
+    for size, cards in zip(left, open_to, strict=True):
+        for _ in range(size):
+            ways *= max(int(cards.sum()) - placed, 0)
+            placed += 1
+    return ways
+
+
+def _some_of(keys: UInt64, counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Counts of ``sizes`` cards drawn at random from ``counts`` ``int64[N, 54]``."""
+    return _tally(_shuffled(keys, counts).astype(np.int64), np.arange(SIZE) >= SIZE - sizes[:, None])
+
+
+def _halves(words: UInt64) -> UInt64:
+    """The 112 bits of counts ``uint64[B, 2]`` as two words of 56, ``uint64[2, B]``."""
+    return np.stack([words[:, 0] & HALF, words[:, 0] >> SHIFT_OUT | words[:, 1] << SHIFT_IN])
+
+
+def _names(words: UInt64) -> list[str]:
+    """Names of the cards of one count ``uint64[2]``, each as often as it is there."""
+    return [DECK.name(card) for card, count in enumerate(_counts(words[None])[0]) for _ in range(count)]
 
 
 def _held(counts: UInt64) -> UInt64:
     """Four action bits for each card that is there, ``uint64[B, 4]``, of counts ``uint64[B, 2]``."""
-    index = counts.view(np.uint8).astype(np.int64)
-    index[:, WILDS_BYTE] += 256
+    index = counts.view(np.uint16).astype(np.int64)
+    index[:, WILDS] += 1 << 16
     return SPREAD.take(index).view(np.uint64)
 
 
-def _shuffled(keys: UInt64, words: UInt64) -> NDArray[np.int8]:
-    """A random order of counted cards, ``int8[N, 108]``: at the end of each row, whatever before."""
+def _shuffled(keys: UInt64, counts: NDArray[np.int64]) -> NDArray[np.int8]:
+    """The cards of ``counts`` ``int64[N, 54]`` in random order: at the end of ``int8[N, 108]``, after whatever."""
     order = draw(keys, BITS)
     order &= ~np.uint64(BITS - 1)
     order |= np.arange(BITS, dtype=np.uint64)
-    order[_counting_bits(words) == 0] = 0
+    order[counts.take(BIT_CARD, axis=1) < BIT_COPY] = 0
     order.sort(axis=1)
     return BIT_CARD.take((order[:, BITS - SIZE :] & np.uint64(BITS - 1)).view(np.int64)).astype(np.int8)
 

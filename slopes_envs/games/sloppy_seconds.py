@@ -209,7 +209,8 @@ def score_hand(points: NDArray[np.uint8], tie_ranking: str) -> NDArray[np.int32]
     """Score of a hand, ``int32[N, P]``, from the points taken by seat and suit, ``uint8[N, P, 4]`` (R9, R10)."""
     by_seat = points.swapaxes(0, 1)
     second = places(by_seat, tie_ranking)[1]
-    return np.maximum((by_seat * second).sum(axis=2, dtype=np.int32).T, LEAST)
+    total: NDArray[np.int32] = (by_seat * second).sum(axis=2, dtype=np.int32).T
+    return np.maximum(total, LEAST)
 
 
 # ------------------------------------------------------------------------------------------------------- the game
@@ -230,7 +231,7 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
         super().__init__(rules)
         p = self.num_players = rules.num_players
         self.hand_size = len(CARDS[p]) // p
-        self.reward_range = (-1.0, 1.0) if rules.reward == "win" else (float(LEAST), float(MOST))
+        self.reward_range = (-1.0, 1.0) if rules.reward == "win" else (0.0, float(MOST))
         self._last_move = len(CARDS[p])
         self._level_target = min(rules.target_score, 2**40)  # far out of reach: the level is 0 all the same
         self._deck = BIT[list(CARDS[p])]
@@ -394,7 +395,7 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
             terminated = np.ones(len(rows), np.bool_)
             truncated = np.zeros(len(rows), np.bool_)
         else:
-            terminated = (scores >= rules.target_score).any(axis=1)
+            terminated = scores.max(axis=1) >= rules.target_score
             truncated = ~terminated & (state.hand[rows] >= rules.max_hands)
         state.terminated[rows] = terminated
         state.truncated[rows] = truncated
@@ -526,7 +527,8 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
 
 def _sets_of_suits(members: NDArray[np.bool_]) -> NDArray[np.uint8]:
     """Bit sets of suits, ``uint8[P, B]``, from ``bool[P, 4, B]``."""
-    return (members * SUIT_BIT[:, None]).sum(axis=1, dtype=np.uint8)
+    sets: NDArray[np.uint8] = (members * SUIT_BIT[:, None]).sum(axis=1, dtype=np.uint8)
+    return sets
 
 
 def _suit_name(suit: int) -> str | None:

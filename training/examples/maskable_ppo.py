@@ -14,15 +14,18 @@ actions, such as ``lambda view: model.predict(view.observations, action_masks=vi
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 
 from slopes_envs import game_names
 
+from ..checkpoint import write_beside
 from ..vec_env import SlopesVecEnv
 
 EVALUATION_SEED = 2**32  # of matches that training, seeded by small numbers, does not see
@@ -50,10 +53,8 @@ def make_model(env: SlopesVecEnv, seed: int) -> MaskablePPO:
 def score(model: MaskablePPO, env: SlopesVecEnv, hands: int) -> tuple[float, float]:
     """The learner's mean score a hand and its standard error, always choosing the likeliest action."""
     env.seed(EVALUATION_SEED)
-    returns, _ = evaluate_policy(model, env, n_eval_episodes=hands, return_episode_rewards=True)
-    mean = sum(returns) / len(returns)
-    variance = sum((one - mean) ** 2 for one in returns) / (len(returns) - 1)
-    return mean, (variance / len(returns)) ** 0.5
+    returns = np.array(evaluate_policy(model, env, n_eval_episodes=hands, return_episode_rewards=True)[0])
+    return float(returns.mean()), float(returns.std(ddof=1) / len(returns) ** 0.5)
 
 
 def main(
@@ -68,16 +69,21 @@ def main(
     out: Annotated[Path | None, typer.Option(help="Where to save the model, a .zip file.")] = None,
 ) -> None:
     """Train stock MaskablePPO against fixed opponents, a hand an episode, and print its score before and after."""
-    env = SlopesVecEnv(game, num_envs, opponents=opponents, seed=seed, match="hand")
-    model = make_model(env, seed)
-    judge = SlopesVecEnv(game, num_envs, opponents=opponents, match="hand")
+    try:
+        env = SlopesVecEnv(game, num_envs, opponents=opponents, match="hand")
+        judge = SlopesVecEnv(game, num_envs, opponents=opponents, match="hand")
+    except ValueError as wrong:  # a game or an agent that does not exist
+        raise typer.BadParameter(str(wrong)) from None
+    model = make_model(env, seed)  # seeds the environment too
     before = score(model, judge, hands)
     model.learn(decisions)
     after = score(model, judge, hands)
     for when, (mean, error) in (("before", before), ("after", after)):
         print(f"{when} training: {mean:+.3f} ± {1.96 * error:.3f} points a hand against {opponents} ({hands} hands)")
     if out is not None:
-        model.save(out)
+        saved = io.BytesIO()
+        model.save(saved)
+        write_beside(out, saved.getvalue())
         print(f"saved {out}")
 
 

@@ -1,0 +1,687 @@
+"""Gymnasium's views against the core, for every game of the registry."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from numpy.typing import NDArray
+
+from slopes_agents import make_agent
+from slopes_envs import (
+    Game,
+    IllegalAction,
+    InformationSet,
+    RulesError,
+    State,
+    UnknownName,
+    game_names,
+    make_game,
+    match_seed,
+)
+from slopes_envs.registry import game_class
+from slopes_envs.vector import (
+    ENV_VERSION,
+    MOST_UNDECIDED,
+    LegalDiscrete,
+    LegalMultiDiscrete,
+    SlopesEnv,
+    SlopesVectorEnv,
+    TurnVectorEnv,
+    gymnasium_id,
+    register_gymnasium,
+)
+
+NAMES = game_names()
+SEED = 11
+
+
+def limited(name: str) -> dict[str, Any]:
+    """Options under which whole matches are short, and of different length where they can be."""
+    wanted = {"max_hands": 3, "target_score": 1, "max_turns": 30}
+    options = {spec.name for spec in fields(game_class(name).rules_type)}
+    return {key: value for key, value in wanted.items() if key in options}
+
+
+GAMES = [(name, rules) for name in NAMES for rules in ({"match": "hand"}, limited(name))]
+every_game = pytest.mark.parametrize(("name", "rules"), GAMES, ids=[f"{name}-{rules}" for name, rules in GAMES])
+every_name = pytest.mark.parametrize("name", NAMES)
+
+
+def pick(legal: NDArray[np.bool_], number: int) -> int:
+    """What the learners of these tests play as the decision of that number in a match."""
+    actions = np.flatnonzero(legal)
+    return int(actions[(7 * number + 3) % len(actions)])
+
+
+def picks(masks: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.array([pick(mask.astype(bool), int(number)) for mask, number in zip(masks, numbers, strict=True)])
+
+
+@dataclass
+class Episode:
+    """What a learner saw of one match."""
+
+    seed: int
+    seat: int
+    observations: list[NDArray[np.uint8]] = field(default_factory=list)  # the final one included
+    masks: list[NDArray[np.bool_]] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    ended: tuple[bool, bool] = (False, False)
+    scores: list[int] = field(default_factory=list)
+
+
+def assert_same_episode(one: Episode, other: Episode) -> None:
+    assert (one.seed, one.seat, one.ended, one.scores) == (other.seed, other.seat, other.ended, other.scores)
+    assert one.rewards == pytest.approx(other.rewards, abs=1e-6)
+    assert np.array_equal(one.observations, other.observations)
+    assert np.array_equal(one.masks, other.masks)
+
+
+def played_on_core(game: Game[Any, Any], seed: int, seat: int) -> Episode:
+    """A match of a learner against random opponents, played move by move on the core."""
+    episode, earned = Episode(seed, seat), 0.0
+    state = game.new(np.array([seed], dtype=np.uint64))
+    while state.seat[0] >= 0:
+        if state.seat[0] == seat:
+            if episode.masks:
+                episode.rewards.append(earned)
+                earned = 0.0
+            episode.observations.append(game.observe(state, np.array([seat]))[0])
+            episode.masks.append(game.legal(state)[0])
+            action = pick(episode.masks[-1], len(episode.masks) - 1)
+        else:
+            action = int(InformationSet(game, state).sample_legal()[0])
+        earned += float(game.step(state, np.array([action])).rewards[0, seat])
+    episode.rewards.append(earned)
+    episode.observations.append(game.observe(state, np.array([seat]))[0])
+    episode.ended = bool(state.terminated[0]), bool(state.truncated[0])
+    episode.scores = state.scores[0].tolist()
+    return episode
+
+
+def played_in_batch(env: SlopesVectorEnv, steps: int, seed: int = SEED) -> list[list[Episode]]:
+    """The finished matches of every row."""
+    observations, infos = env.reset(seed=seed)
+    rows = range(env.num_envs)
+    done: list[list[Episode]] = [[] for _ in rows]
+    now = [Episode(int(match), int(seat)) for match, seat in zip(env.match_seeds, infos["seat"], strict=True)]
+    for _ in range(steps):
+        for i in rows:
+            now[i].observations.append(observations[i])
+            now[i].masks.append(infos["action_mask"][i].astype(bool))
+        numbers = np.array([len(episode.masks) - 1 for episode in now])
+        observations, rewards, terminated, truncated, infos = env.step(picks(infos["action_mask"], numbers))
+        for i in rows:
+            now[i].rewards.append(float(rewards[i]))
+            if terminated[i] or truncated[i]:
+                assert infos["_final_obs"][i] and infos["_final_info"][i] and infos["final_info"]["_scores"][i]
+                now[i].observations.append(infos["final_obs"][i])
+                now[i].ended = bool(terminated[i]), bool(truncated[i])
+                now[i].scores = infos["final_info"]["scores"][i].tolist()
+                assert infos["final_info"]["seat"][i] == now[i].seat
+                assert not infos["final_info"]["action_mask"][i].any()
+                done[i].append(now[i])
+                now[i] = Episode(int(env.match_seeds[i]), int(infos["seat"][i]))
+            elif "_final_obs" in infos:
+                assert not infos["_final_obs"][i] and not infos["_final_info"][i] and infos["final_obs"][i] is None
+    return done
+
+
+# -------------------------------------------------------------------------------------------------------- Gymnasium
+
+
+@every_name
+def test_making_by_id(name: str) -> None:
+    env = gymnasium.make(gymnasium_id(name), match="hand").unwrapped
+    assert isinstance(env, SlopesEnv) and env.game == make_game(name, match="hand")
+    assert isinstance(env.action_space, gymnasium.spaces.Discrete) and env.action_space.n == env.game.num_actions
+    batch = gymnasium.make_vec(gymnasium_id(name), num_envs=3, seat=1)
+    assert isinstance(batch, SlopesVectorEnv) and batch.num_envs == 3 and batch.seats.tolist() == [1, 1, 1]
+    assert batch.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert batch.single_observation_space == env.observation_space
+    assert batch.single_action_space == env.action_space
+    observations, infos = batch.reset(seed=1)
+    assert observations.dtype == np.uint8 and observations in batch.observation_space
+    assert infos["action_mask"].dtype == np.int8 and infos["action_mask"].shape == (3, env.game.num_actions)
+
+
+def test_ids() -> None:
+    assert gymnasium_id("slippery_slope") == "slopes/SlipperySlope-v0"
+    register_gymnasium()  # again: no warning of an id that is there
+    assert all(gymnasium_id(name) in gymnasium.registry for name in NAMES)
+    assert all(game_class(name).version == ENV_VERSION for name in NAMES)
+
+
+def test_importing_the_package_is_enough() -> None:
+    code = f"import slopes_envs, gymnasium; print(gymnasium.make({gymnasium_id(NAMES[0])!r}).reset(seed=1)[1]['seat'])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "0"
+
+
+def test_agents_are_loaded_only_when_asked_for() -> None:
+    code = "import sys, slopes_envs.vector; print('slopes_agents' in sys.modules, 'torch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "False"]
+
+
+@every_game
+@pytest.mark.parametrize("seat", ["rotate", 0])
+def test_gymnasium_finds_nothing_wrong(name: str, rules: dict[str, Any], seat: Any) -> None:
+    check_env(gymnasium.make(gymnasium_id(name), seat=seat, **rules).unwrapped)
+
+
+@every_game
+def test_a_match_through_make_and_its_wrappers(name: str, rules: dict[str, Any]) -> None:
+    env = gymnasium.make(gymnasium_id(name), **rules)
+    env.reset(seed=SEED)
+    env.action_space.seed(SEED)
+    for _ in range(2000):
+        _, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        assert type(reward) is float and type(terminated) is bool and type(truncated) is bool
+        if terminated or truncated:
+            break
+    assert (terminated or truncated) and info["scores"].shape == (make_game(name, **rules).num_players,)
+    assert not info["action_mask"].any() and not env.get_wrapper_attr("action_masks")().any()
+
+
+# ------------------------------------------------------------------------------------------------- the same as the core
+
+
+@every_game
+@pytest.mark.parametrize("seat", ["rotate", 1])
+def test_every_row_plays_the_matches_of_the_core(name: str, rules: dict[str, Any], seat: Any) -> None:
+    game = make_game(name, **rules)
+    done = played_in_batch(SlopesVectorEnv(game, 5, seat=seat), steps=150)
+    assert sum(map(len, done)) >= 10
+    for row, episodes in enumerate(done):
+        for number, episode in enumerate(episodes):
+            assert episode.seed == match_seed(SEED, row, number)[0]
+            assert episode.seat == ((row + number) % game.num_players if seat == "rotate" else seat)
+            assert_same_episode(episode, played_on_core(game, episode.seed, episode.seat))
+
+
+@every_game
+def test_rewards_sum_to_the_score(name: str, rules: dict[str, Any]) -> None:
+    game = make_game(name, **rules)
+    for episodes in played_in_batch(SlopesVectorEnv(game, 4), steps=120):
+        for episode in episodes:
+            at_first = game.new(np.array([episode.seed], dtype=np.uint64)).scores[0, episode.seat]
+            assert sum(episode.rewards) == episode.scores[episode.seat] - at_first
+
+
+@every_game
+def test_a_batch_is_its_singles(name: str, rules: dict[str, Any]) -> None:
+    """Gymnasium's own vectorisation of single environments gives the same, down to the infos."""
+    size = 5
+    batch = SlopesVectorEnv(name, size, **rules)
+    singles = SyncVectorEnv(
+        [lambda row=row: SlopesEnv(name, row=row, **rules) for row in range(size)],
+        autoreset_mode=AutoresetMode.SAME_STEP,
+    )
+    one, other = batch.reset(seed=SEED), singles.reset(seed=[SEED] * size)
+    rng = np.random.default_rng(SEED)
+    ends = 0
+    for _ in range(100):
+        assert np.array_equal(one[0], other[0]) and one[0].dtype == other[0].dtype
+        assert all(np.array_equal(mine, theirs) for mine, theirs in zip(one[1:-1], other[1:-1], strict=True))
+        assert data_equivalence(one[-1], other[-1], exact=True)
+        ends += int(one[-1].get("_final_obs", np.zeros(size)).sum())
+        drawn = rng.random(one[-1]["action_mask"].shape)
+        actions = np.where(one[-1]["action_mask"] == 1, drawn, -1).argmax(axis=1)
+        one, other = batch.step(actions), singles.step(actions)
+    assert ends >= 5
+    assert batch.match_seeds.tolist() == [env.match_seed for env in singles.envs]
+
+
+@every_game
+def test_rows_do_not_depend_on_the_size_of_the_batch(name: str, rules: dict[str, Any]) -> None:
+    small = played_in_batch(SlopesVectorEnv(name, 2, **rules), steps=60)
+    large = played_in_batch(SlopesVectorEnv(name, 33, **rules), steps=60)
+    for few, many in zip(small, large[:2], strict=True):
+        for one, other in zip(few, many, strict=True):
+            assert_same_episode(one, other)
+
+
+@every_name
+def test_seeds(name: str) -> None:
+    env = SlopesVectorEnv(name, 3)
+    rows = np.arange(3)
+    env.reset(seed=5)
+    assert np.array_equal(env.match_seeds, match_seed(5, rows, 0))
+    env.reset()
+    assert np.array_equal(env.match_seeds, match_seed(5, rows, 1))
+    env.reset(seed=6)
+    assert np.array_equal(env.match_seeds, match_seed(6, rows, 0))
+    unseeded = [SlopesVectorEnv(name, 3) for _ in range(2)]
+    for one in unseeded:
+        one.reset()
+    assert not np.array_equal(*(one.match_seeds for one in unseeded))
+    single = SlopesEnv(name)
+    single.reset(seed=5)
+    single.reset()
+    assert single.match_seed == match_seed(5, 0, 1)[0]
+
+
+@every_game
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])
+def test_copies_in_mid_play_go_on_alike(name: str, rules: dict[str, Any], again: Callable[[Any], Any]) -> None:
+    for env in (SlopesVectorEnv(name, 3, **rules), TurnVectorEnv(name, 3, **rules)):
+        env.reset(seed=SEED)
+        env.action_space.seed(SEED)
+        for _ in range(4):
+            env.step(env.action_space.sample())
+        twin = again(env)
+        for _ in range(30):
+            actions = env.action_space.sample()
+            assert np.array_equal(actions, twin.action_space.sample())
+            assert data_equivalence(env.step(actions), twin.step(actions), exact=True)
+
+
+# --------------------------------------------------------------------------------------------------------- opponents
+
+
+def uniformly(view: InformationSet) -> NDArray[np.int64]:
+    return view.sample_legal()
+
+
+@every_name
+def test_opponents_of_every_kind(name: str) -> None:
+    game = make_game(name, match="hand")
+    kinds = ["random", make_agent("random", game), uniformly, [uniformly] * (game.num_players - 1)]
+    played = [played_in_batch(SlopesVectorEnv(game, 3, opponents=kind), steps=40) for kind in kinds]
+    for other in played[1:]:
+        for mine, theirs in zip(played[0], other, strict=True):
+            for one, two in zip(mine, theirs, strict=True):
+                assert_same_episode(one, two)
+
+
+class Noting:
+    """A random opponent that notes who it was asked for."""
+
+    def __init__(self) -> None:
+        self.seats: list[NDArray[np.int64]] = []
+
+    def __call__(self, view: InformationSet) -> NDArray[np.int64]:
+        self.seats.append(view.seats.copy())
+        return view.sample_legal()
+
+
+@every_name
+def test_every_opponent_has_its_place_from_the_learners_left(name: str) -> None:
+    game = make_game(name)
+    players = [Noting() for _ in range(game.num_players - 1)]
+    env = SlopesVectorEnv(game, 8, seat=1, opponents=players)
+    env.reset(seed=SEED)
+    for _ in range(30):
+        env.step(env.action_space.sample())
+    for place, player in enumerate(players):
+        assert player.seats
+        assert set(np.concatenate(player.seats).tolist()) == {(2 + place) % game.num_players}
+    assert max(len(seats) for player in players for seats in player.seats) > 1  # asked for many matches at once
+
+
+@every_name
+def test_one_opponent_given_twice_is_asked_once_for_all(name: str) -> None:
+    game = make_game(name)
+    player = Noting()
+    alone, together = SlopesVectorEnv(game, 16, opponents=player), Noting()
+    several = SlopesVectorEnv(game, 16, opponents=[together] * (game.num_players - 1))
+    for env in (alone, several):
+        env.reset(seed=SEED)
+        env.step(picks(env.action_masks(), np.zeros(16, dtype=np.int64)))
+    assert [seats.tolist() for seats in player.seats] == [seats.tolist() for seats in together.seats]
+
+
+class _Stranger:
+    """An agent of another table."""
+
+    def __init__(self, game: Any) -> None:
+        self.game = game
+
+    def act(self, view: InformationSet) -> NDArray[np.int64]:
+        return view.sample_legal()
+
+
+@every_name
+def test_who_cannot_play_is_refused(name: str) -> None:
+    game = make_game(name)
+    others = game.num_players - 1
+    with pytest.raises(UnknownName, match="unknown agent 'randum'; did you mean 'random'"):
+        SlopesEnv(game, opponents="randum")
+    with pytest.raises(ValueError, match=rf"opponents: expected one, or {others} .*got {others + 1}"):
+        SlopesEnv(game, opponents=["random"] * (others + 1))
+    with pytest.raises(TypeError, match=r"opponent: expected an agent's spec .* got 7"):
+        SlopesEnv(game, opponents=7)
+    with pytest.raises(TypeError, match=r"opponent: expected an agent's spec .* got <class"):
+        SlopesEnv(game, opponents=_Stranger)
+    with pytest.raises(ValueError, match="plays None, this is make_game"):
+        SlopesEnv(game, opponents=_Stranger(None))
+    with pytest.raises(UnknownName, match="unknown argument of agent RandomAgent 'worlds'"):
+        SlopesEnv(game, opponents="random:worlds=3")
+
+
+def test_an_agent_of_another_game_is_refused() -> None:
+    class Other(game_class(NAMES[0])):  # type: ignore[misc]
+        name = "another_game"
+
+    agent = _Stranger(Other(game_class(NAMES[0]).rules_type()))
+    with pytest.raises(ValueError, match=r"plays make_game\('another_game'\), this is make_game"):
+        SlopesEnv(NAMES[0], opponents=agent)
+
+
+@every_name
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (lambda view: np.zeros(len(view) + 1, dtype=int), ValueError, r"opponent <function.*whole-number actions"),
+        (lambda view: np.zeros(len(view)), ValueError, "opponent <function.*got float64"),
+        (lambda view: None, ValueError, "opponent <function.*whole-number actions"),
+        (lambda view: np.full(len(view), 10_000), RuntimeError, "opponent <function.*action 10000 is not legal"),
+        (lambda view: np.full(len(view), -1), RuntimeError, "opponent <function.*action -1 is not legal"),
+    ],
+)
+def test_wrong_answers_of_opponents_are_told(
+    name: str, answer: Callable[[InformationSet], Any], error: type[Exception], message: str
+) -> None:
+    env = SlopesVectorEnv(name, 4, opponents=answer)
+
+    def play() -> None:
+        env.reset(seed=SEED)
+        for _ in range(20):
+            env.step(env.action_space.sample())
+
+    with pytest.raises(error, match=message):
+        play()
+    with pytest.raises(ResetNeeded):
+        env.step(np.zeros(4, dtype=np.int64))
+
+
+# ---------------------------------------------------------------------------------------------- illegal actions, errors
+
+
+def illegal(masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Legal actions but for the last row."""
+    actions = masks.argmax(axis=1)
+    actions[-1] = np.flatnonzero(~masks[-1])[0]
+    return actions
+
+
+@every_name
+@pytest.mark.parametrize("view", [SlopesVectorEnv, TurnVectorEnv])
+def test_an_illegal_action_changes_nothing(name: str, view: type[SlopesVectorEnv | TurnVectorEnv]) -> None:
+    env, untouched = view(name, 3), view(name, 3)
+    for one in (env, untouched):
+        one.reset(seed=SEED)
+        one.action_space.seed(SEED)
+    for _ in range(20):
+        with pytest.raises(IllegalAction, match="game 2 of the batch"):
+            env.step(illegal(env.action_masks()))
+        actions = env.action_space.sample()
+        assert data_equivalence(env.step(actions), untouched.step(actions), exact=True)
+
+
+@every_name
+def test_an_illegal_action_of_a_single_learner(name: str) -> None:
+    env, untouched = SlopesEnv(name), SlopesEnv(name)
+    env.reset(seed=SEED)
+    untouched.reset(seed=SEED)
+    for number in range(5):
+        legal = env.action_masks()
+        with pytest.raises(IllegalAction):
+            env.step(int(np.flatnonzero(~legal)[0]))
+        action = pick(legal, number)
+        assert data_equivalence(env.step(action), untouched.step(action), exact=True)
+    with pytest.raises(ValueError, match="whole-number actions"):
+        env.step(0.5)
+
+
+@every_name
+def test_a_reset_is_needed(name: str) -> None:
+    for env in (SlopesVectorEnv(name, 2), TurnVectorEnv(name, 2)):
+        with pytest.raises(ResetNeeded, match=f"{name}: expected reset before step"):
+            env.step(np.zeros(2, dtype=np.int64))
+    single = SlopesEnv(name, match="hand")
+    with pytest.raises(ResetNeeded):
+        single.step(0)
+    single.reset(seed=1)
+    while not any(single.step(single.action_space.sample())[2:4]):
+        pass
+    with pytest.raises(ResetNeeded):
+        single.step(0)
+    single.reset()
+    single.step(single.action_space.sample())
+
+
+@every_name
+def test_arguments_are_checked(name: str) -> None:
+    game = make_game(name)
+    for seat in (-1, game.num_players, True, 1.0, "left"):
+        with pytest.raises(ValueError, match=f"seat: expected 0 to {game.num_players - 1}, 'rotate' or None, got"):
+            SlopesEnv(name, seat=seat)  # type: ignore[arg-type]
+    for size in (0, 2.0, True):
+        with pytest.raises(ValueError, match="num_envs: expected a whole number of at least 1"):
+            SlopesVectorEnv(name, size)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="num_envs: expected a whole number of at least 1"):
+            TurnVectorEnv(name, size)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="row: expected a whole number of at least 0"):
+        SlopesEnv(name, row=-1)
+    with pytest.raises(UnknownName, match=f"unknown option of {name} 'macth'; did you mean 'match'"):
+        SlopesEnv(name, macth="hand")
+    with pytest.raises(RulesError, match="option match expected 'game' or 'hand', got 'round'"):
+        SlopesVectorEnv(name, 2, match="round")
+    with pytest.raises(ValueError, match=r"options \['match'\] beside a game that is made"):
+        TurnVectorEnv(game, 2, match="hand")
+    with pytest.raises(UnknownName, match="unknown game"):
+        SlopesEnv("slopery")
+    with pytest.raises(TypeError, match="render_mode: expected None, got 'human'"):
+        SlopesEnv(name, render_mode="human")  # type: ignore[arg-type]
+    for env in (SlopesEnv(name), SlopesVectorEnv(name, 2), TurnVectorEnv(name, 2)):
+        with pytest.raises(ValueError, match=r"reset: expected no options, got \['deal'\]"):
+            env.reset(options={"deal": 1})
+
+
+# --------------------------------------------------------------------------------------------- episodes that never were
+
+
+def with_stillborn_matches(name: str, which: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> Game[Any, Any]:
+    """A game in which the matches of some seeds are over before anybody decides."""
+
+    class Stillborn(game_class(name)):  # type: ignore[misc]
+        def _start(self, seeds: NDArray[np.uint64], scripts: Any) -> State:
+            state: State = super()._start(seeds, scripts)
+            state.seat[which(seeds)] = -1
+            state.terminated[which(seeds)] = True
+            return state
+
+    return Stillborn(game_class(name).rules_type(match="hand"))
+
+
+@every_name
+def test_a_match_without_a_decision_is_no_episode(name: str) -> None:
+    def odd(seeds: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        return seeds % np.uint64(2) == 1
+
+    game = with_stillborn_matches(name, odd)
+    done = played_in_batch(SlopesVectorEnv(game, 4), steps=100)
+    assert sum(map(len, done)) >= 8
+    for row, episodes in enumerate(done):
+        born = [number for number in range(200) if not odd(match_seed(SEED, row, number))[0]]
+        assert born[: len(episodes)] != list(range(len(episodes))) or not episodes
+        for number, episode in zip(born, episodes, strict=False):
+            assert episode.seed == match_seed(SEED, row, number)[0]
+            assert episode.seat == (row + number) % game.num_players
+            assert_same_episode(episode, played_on_core(game, episode.seed, episode.seat))
+    single = SlopesEnv(game)
+    single.reset(seed=SEED)
+    assert single.match_seed == done[0][0].seed
+
+
+@every_name
+def test_a_seat_that_never_decides_is_told(name: str) -> None:
+    game = with_stillborn_matches(name, lambda seeds: np.ones(len(seeds), dtype=bool))
+    with pytest.raises(RuntimeError, match=f"had no decision in {MOST_UNDECIDED} matches on end"):
+        SlopesVectorEnv(game, 2).reset(seed=SEED)
+
+
+# ----------------------------------------------------------------------------------------------------------- self-play
+
+
+@dataclass
+class Seats:
+    """A match of self-play, kept seat by seat on the core."""
+
+    state: State
+    earned: NDArray[np.float64]
+
+
+@every_game
+def test_self_play_is_the_core_seat_by_seat(name: str, rules: dict[str, Any]) -> None:
+    game = make_game(name, **rules)
+    size, episodes, lengths = 5, [0] * 5, [0] * 5
+    env = TurnVectorEnv(game, size)
+
+    def begin(row: int) -> Seats:
+        state = game.new(match_seed(SEED, row, episodes[row]))
+        return Seats(state, np.zeros(game.num_players))
+
+    tables = [begin(row) for row in range(size)]
+    observations, infos = env.reset(seed=SEED)
+    mixed = False
+    for _ in range(250):
+        actions = picks(infos["action_mask"], np.array(lengths))
+        moved = infos["seat"]
+        for row, table in enumerate(tables):
+            assert moved[row] == table.state.seat[0]
+            assert np.array_equal(observations[row], game.observe(table.state, table.state.seat)[0])
+            assert np.array_equal(infos["action_mask"][row], game.legal(table.state)[0])
+        mixed |= len(set(lengths)) > 1
+        observations, rewards, terminated, truncated, infos = env.step(actions)
+        for row, table in enumerate(tables):
+            outcome = game.step(table.state, actions[row : row + 1])
+            lengths[row] += 1
+            table.earned += outcome.rewards[0]
+            assert np.array_equal(infos["rewards"][row], outcome.rewards[0])
+            assert (terminated[row], truncated[row]) == (outcome.terminated[0], outcome.truncated[0])
+            over = table.state.seat[0] < 0
+            shown = moved[row] if over else table.state.seat[0]
+            assert rewards[row] == pytest.approx(table.earned[shown])
+            if over:
+                final = infos["final_info"]
+                assert np.allclose(final["rewards"][row], table.earned)
+                assert np.array_equal(final["scores"][row], table.state.scores[0])
+                assert final["seat"][row] == moved[row] and not final["action_mask"][row].any()
+                assert np.array_equal(infos["final_obs"][row], game.observe(table.state, moved[row : row + 1])[0])
+                episodes[row] += 1
+                lengths[row] = 0
+                tables[row] = begin(row)
+            else:
+                table.earned[shown] = 0
+                assert "_final_obs" not in infos or not infos["_final_obs"][row]
+    assert sum(episodes) >= 5
+    assert mixed or "target_score" not in rules  # matches of different length: the rows are in different phases
+
+
+@every_game
+def test_what_a_seat_is_told_it_earned_sums_to_its_score(name: str, rules: dict[str, Any]) -> None:
+    env = TurnVectorEnv(name, 6, **rules)
+    _, infos = env.reset(seed=SEED)
+    env.action_space.seed(SEED)
+    scores = env.game.new(env.match_seeds).scores.astype(float)
+    told, at_once, ends = scores.copy(), scores.copy(), 0
+    for _ in range(250):
+        _, rewards, terminated, truncated, infos = env.step(env.action_space.sample())
+        over = terminated | truncated
+        at_once += infos["rewards"]
+        on = np.flatnonzero(~over)
+        told[on, infos["seat"][on]] += rewards[on]
+        for row in np.flatnonzero(over):
+            told[row] += infos["final_info"]["rewards"][row]
+            assert np.array_equal(told[row], infos["final_info"]["scores"][row])
+            assert np.array_equal(at_once[row], infos["final_info"]["scores"][row])
+            told[row] = at_once[row] = env.game.new(env.match_seeds[row : row + 1]).scores[0]
+            ends += 1
+    assert ends >= 6
+
+
+@every_game
+def test_self_play_repeats_itself(name: str, rules: dict[str, Any]) -> None:
+    runs = []
+    for _ in range(2):
+        env = TurnVectorEnv(name, 4, **rules)
+        seen: list[Any] = [env.reset(seed=SEED)]
+        env.action_space.seed(SEED)
+        seen += [env.step(env.action_space.sample()) for _ in range(60)]
+        runs.append(seen)
+    assert data_equivalence(runs[0], runs[1], exact=True)
+    env.reset()
+    assert np.array_equal(env.match_seeds != match_seed(SEED, np.arange(4), 0), np.ones(4, dtype=bool))
+
+
+# ------------------------------------------------------------------------------------------------ spaces and wrappers
+
+
+def test_samples_are_legal_and_uniform() -> None:
+    legal = np.array([[True, False, True, True], [False, True, False, False]])
+    batch = LegalMultiDiscrete(2, 4)
+    batch.seed(1)
+    batch.legal = legal
+    drawn = np.array([batch.sample() for _ in range(3000)])
+    assert batch.contains(drawn[0]) and set(drawn[:, 1].tolist()) == {1}
+    counts = np.bincount(drawn[:, 0], minlength=4)
+    assert counts[1] == 0 and (counts[[0, 2, 3]] > 850).all()
+    single = LegalDiscrete(4)
+    single.seed(1)
+    single.legal = legal[0]
+    assert {int(single.sample()) for _ in range(200)} == {0, 2, 3}
+    only = np.array([0, 1, 0, 0], dtype=np.int8)
+    assert single.sample(mask=only) == 1
+    assert batch.sample(mask=(only, only)).tolist() == [1, 1]
+    assert single == gymnasium.spaces.Discrete(4) and batch == gymnasium.spaces.MultiDiscrete([4, 4])
+
+
+@every_name
+def test_what_is_returned_is_the_callers(name: str) -> None:
+    env = SlopesVectorEnv(name, 3, match="hand")
+    untouched = SlopesVectorEnv(name, 3, match="hand")
+    for one in (env, untouched):
+        one.reset(seed=SEED)
+        one.action_space.seed(SEED)
+    for _ in range(40):
+        actions = env.action_space.sample()
+        assert np.array_equal(actions, untouched.action_space.sample())
+        result = env.step(actions)
+        assert data_equivalence(result, untouched.step(actions), exact=True)
+        env.action_masks()[:] = False
+        env.seats[:] = 0
+        env.match_seeds[:] = 0
+        for array in (*result[:4], *(value for value in result[4].values() if isinstance(value, np.ndarray))):
+            array[:] = 0
+
+
+@every_game
+def test_gymnasiums_statistics_agree(name: str, rules: dict[str, Any]) -> None:
+    env = RecordEpisodeStatistics(SlopesVectorEnv(name, 3, **rules))
+    done = played_in_batch(SlopesVectorEnv(name, 3, **rules), steps=60)
+    _, infos = env.reset(seed=SEED)
+    numbers = np.zeros(3, dtype=np.int64)
+    seen: list[list[tuple[float, int]]] = [[], [], []]
+    for _ in range(60):
+        _, _, terminated, truncated, infos = env.step(picks(infos["action_mask"], numbers))
+        numbers += 1
+        for row in np.flatnonzero(terminated | truncated):
+            seen[row].append((float(infos["episode"]["r"][row]), int(infos["episode"]["l"][row])))
+            numbers[row] = 0
+    assert [[(pytest.approx(sum(one.rewards), abs=1e-5), len(one.rewards)) for one in row] for row in done] == seen
