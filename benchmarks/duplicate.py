@@ -116,7 +116,7 @@ class Plan:
         if len(self.against) not in (1, others):
             one_each = f" or {others}, one for each of the others" if others > 1 else ""
             raise ValueError(f"{self.game.name}: against expected one agent for all{one_each}, got {len(self.against)}")
-        self.agents  # noqa: B018  a spec that names no agent of this game is refused here
+        _ = self.agents  # a spec that names no agent of this game is refused here
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Plan, (self.game, self.agent, self.against, self.deals, self.seed)  # workers make their own agents
@@ -212,7 +212,7 @@ def play_chunk(plan: Plan, deals: tuple[int, int]) -> Chunk:
     state = game.new(np.repeat(match_seed(plan.seed, numbers), tables))
     seating = np.tile(plan.seating, (len(numbers), 1))
     salts = np.where(seating == 0, AGENT, AGAINST)
-    watch = MetricsWatch(game, state, np.tile(plan.groups, (len(numbers), 1)), 2)
+    watch = MetricsWatch(game, np.tile(plan.groups, (len(numbers), 1)), 2)
     scores = np.zeros((len(state), game.num_players), np.int32)
     live = np.arange(len(state))
     decisions = 0
@@ -280,7 +280,7 @@ def run(
     Interrupted
         On Ctrl-C; what was finished is kept, and in the exception.
     """
-    plan.work  # noqa: B018  the commit is that of the beginning
+    _ = plan.work  # the commit is that of the beginning
     kept_chunks = [] if kept is None else [Chunk(**piece) for piece in kept.pieces]
     finished = {(chunk.start, chunk.stop): chunk for chunk in kept_chunks if (chunk.start, chunk.stop) in plan.chunks}
     missing = [chunk for chunk in plan.chunks if chunk not in finished]

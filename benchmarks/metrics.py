@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, State
 
-HandMetrics = Callable[[Any, NDArray[np.int32]], dict[str, NDArray[Any]]]
-"""From N finished hands and the change of every seat's score in them (``int32[N, P]``) to metrics by name, each
-``[N, P]``; NaN where a metric does not apply to a seat."""
+HandMetrics = Callable[[Game[Any, Any], Any], dict[str, NDArray[Any]]]
+"""From a game and N finished hands to metrics by name, each ``[N, P]``; NaN where one does not apply to a seat."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +30,40 @@ class Reading:
     match: str = "hand"
 
 
-def _slippery_slope(hand: Any, change: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+def slippery_slope(game: Game[Any, Any], hand: Any) -> dict[str, NDArray[Any]]:
+    """Whether the bid was made, the bid, and the tricks taken."""
     return {"bid_made": hand.bids == hand.tricks, "bid": hand.bids, "tricks": hand.tricks}
 
 
+def sloppy_seconds(game: Game[Any, Any], hand: Any) -> dict[str, NDArray[Any]]:
+    """Suits in which a seat was second (with points), and whether its hand was lifted to the least score."""
+    from slopes_envs.games.sloppy_seconds import LEAST, places
+
+    _, second = places(hand.points.swapaxes(0, 1), game.rules.tie_ranking)
+    won = hand.points * second.swapaxes(0, 1)
+    return {"seconds_won": (won > 0).sum(axis=2), "floor": won.sum(axis=2) < LEAST}
+
+
+def sluff(game: Game[Any, Any], hand: Any) -> dict[str, NDArray[Any]]:
+    """Whether the team made its bid, whether a seat sluffed, and, if so, whether it took no trick."""
+    from slopes_envs.games.sluff import SLUFF, TRICKS_BID
+
+    made = np.empty(hand.bids.shape, np.bool_)
+    for team in game.teams:
+        bid = TRICKS_BID[hand.bids[:, team]].sum(axis=1)
+        made[:, team] = (hand.tricks[:, team].sum(axis=1) >= bid)[:, None]
+    sluffs = hand.bids == SLUFF
+    return {
+        "team_bid_made": made,
+        "sluff_made": np.where(sluffs, hand.tricks == 0, np.nan),
+        "sluff_bid": sluffs,
+    }
+
+
 READINGS: dict[str, Reading] = {
-    "slippery_slope": Reading(_slippery_slope),
+    "slippery_slope": Reading(slippery_slope),
+    "sloppy_seconds": Reading(sloppy_seconds),
+    "sluff": Reading(sluff),
 }
 """By game.  A game that is not listed has no metrics and is evaluated hand by hand."""
 
@@ -53,23 +80,23 @@ class MetricsWatch:
 
     Parameters
     ----------
-    game, state
-        The rules, and the batch before its first action.
+    game
+        The rules.
     groups
         ``int[B, P]``: the group of each seat, from 0; -1 leaves a seat out.
     count
         Number of groups.
     """
 
-    def __init__(self, game: Game[Any, Any], state: State, groups: NDArray[np.int64], count: int) -> None:
+    def __init__(self, game: Game[Any, Any], groups: NDArray[np.int64], count: int) -> None:
+        self._game = game
         self._reading = READINGS.get(game.name)
         self._groups = groups
         self._count = count
         self._one_hand = type(game)(replace(game.rules, match="hand"))
         self._deals_on = game.rules.match != "hand"
-        self._at_start = state.scores.copy()  # when each game's present hand began
         self._before: State | None = None
-        self._hands_before = state.hand
+        self._hands_before = np.zeros(0, np.int32)
         self.sums: dict[str, list[list[float]]] = {}
         """For each metric: for each group, the sum over its seats' hands and their number."""
 
@@ -92,11 +119,8 @@ class MetricsWatch:
         else:
             hands = self._before.take(ended)
             self._one_hand.step(hands, actions[ended])
-        which = rows[ended]
-        change = hands.scores - self._at_start[which]
-        self._at_start[which] = hands.scores
-        for name, values in self._reading.of_hand(hands, change).items():
-            self._add(name, np.asarray(values, np.float64), self._groups[which])
+        for name, values in self._reading.of_hand(self._game, hands).items():
+            self._add(name, np.asarray(values, np.float64), self._groups[rows[ended]])
 
     def _add(self, name: str, values: NDArray[np.float64], groups: NDArray[np.int64]) -> None:
         sums = self.sums.setdefault(name, [[0.0, 0] for _ in range(self._count)])

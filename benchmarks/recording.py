@@ -49,7 +49,7 @@ class RecordedPlay:
                 f"{self.game.name}: agents expected one for all seats or {self.game.num_players}, one a seat, "
                 f"got {len(self.agents)}"
             )
-        self._policies  # noqa: B018  a spec that names no agent of this game is refused here
+        _ = self._policies  # a spec that names no agent of this game is refused here
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RecordedPlay, (self.game, self.agents, self.seed, self.legal)  # workers make their own agents

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ANSWER_IS_NO, WRONG_ARGUMENTS, INTERRUPTED = 1, 2, 130
 
-EXTRAS = {"scipy": "bench"}
+EXTRAS = {"rich": "cli", "scipy": "bench"}
 """Extra that brings a module; those that are not listed come with ``train``."""
 
 app = typer.Typer(

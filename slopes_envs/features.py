@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 Kind = Literal["set", "one_hot", "thermometer", "integer"]
 Observation = NDArray[np.uint8]
-Rows = int | NDArray[np.int64]
+LaneRows = int | NDArray[np.int64]
 
 _BLOCK = 1024  # observations that are packed at once: what is in work stays in the processor's cache
 
@@ -133,7 +133,7 @@ class Layout:
         self._over_word = np.array([word[lane] + 1 for lane in over], dtype=np.int64)
         self._over_shift = np.array([64 - shift[lane] for lane in over], dtype=np.uint64)[:, None]
 
-        self._rows: dict[str, Rows] = {}  # lanes of a plane: rows of the matrix of lanes
+        self._rows: dict[str, LaneRows] = {}  # lanes of a plane: rows of the matrix of lanes
         self._coded: dict[str, slice | int] = {}  # of a plane that is looked up in the table of codes: its lanes there
         coded_rows: list[int] = []
         coded_base: list[int] = []

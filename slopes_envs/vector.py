@@ -34,6 +34,7 @@ Shape letters: **B** matches, **P** seats, **A** actions, **D** features, **N** 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, ClassVar, NamedTuple
 
@@ -113,12 +114,19 @@ class Opponent(NamedTuple):
 
 
 def _agent_of(spec: str, game: Game[Any, Any]) -> Any:
-    """The agent that a spec, ``NAME`` or ``NAME:ARGUMENTS``, names in the entry-point group."""
-    name, _, arguments = spec.partition(":")
+    """The agent that a spec names: ``NAME`` in the entry-point group or ``module:Class``, then ``:ARGUMENTS``."""
     known = {entry.name: entry for entry in entry_points(group=AGENTS)}
-    if name not in known:
-        raise UnknownName("agent", name, sorted(known))
-    return known[name].load().from_spec(game, arguments)
+    name, _, arguments = spec.partition(":")
+    if name in known:
+        return known[name].load().from_spec(game, arguments)
+    attribute, _, arguments = arguments.partition(":")
+    if not attribute:
+        raise UnknownName("agent", spec, [*sorted(known), "module:Class"])
+    try:
+        agent = getattr(import_module(name), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UnknownName("agent", spec, [*sorted(known), "module:Class"]) from error
+    return agent.from_spec(game, arguments)
 
 
 def _same_table(game: Game[Any, Any], other: Any) -> bool:
@@ -199,25 +207,24 @@ class _Matches:
         self.size = _whole("num_envs", size, 1)
         self.all = np.arange(self.size)
         self.numbers = self.all + _whole("row", first_row, 0)  # what each place counts as in match seeds and rotation
-        self.seed: int | None = None
+        self.seed = 0
+        self.seeded = False
         self.episode = np.full(self.size, -1, dtype=np.int64)
         self.ready = False  # whether step may be called; false, too, after an error in the middle of a step
 
     def reseed(self, seed: int) -> None:
         """Count episodes from the beginning, under another seed."""
-        self.seed = seed
+        self.seed, self.seeded = seed, True
         self.episode[:] = -1
 
     def start(self, rows: Rows) -> None:
-        """Begin the next match in some places."""
-        if self.seed is None:
-            raise RuntimeError(f"{self.game.name}: matches begin before reseed")
+        """Begin the next match in some places; the first time, in all of them."""
         self.episode[rows] += 1
         seeds = match_seed(self.seed, self.numbers[rows], self.episode[rows])
-        if hasattr(self, "state"):
-            self.game.restart(self.state, rows, seeds)
-        else:
+        if len(rows) == self.size:
             self.state = self.game.new(seeds)
+        else:
+            self.game.restart(self.state, rows, seeds)
 
     def expect_ready(self) -> None:
         """Raise ResetNeeded where there is nothing to step."""
@@ -274,6 +281,10 @@ class _Tables(_Matches):
             f"{self.game!r}: seat {self.learner[waiting[0]]} had no decision in {MOST_UNDECIDED} matches on end"
         )
 
+    def look(self) -> NDArray[np.bool_]:
+        super().look()[self.illegal] = False
+        return self.legal
+
     def act(self, actions: Any) -> NDArray[np.float32]:
         """The learner's action in every match, and the opponents' up to its next decision or the end.
 
@@ -302,11 +313,11 @@ class _Tables(_Matches):
 
     def _illegal(self, actions: NDArray[Any]) -> NDArray[np.bool_]:
         """Which actions end their match, ``bool[B]``; what is wrong with them otherwise, the core tells."""
-        if actions.shape == (self.size,) and actions.dtype.kind in "iu":
-            if ((actions >= 0) & (actions < self.game.num_actions)).all():
-                illegal = ~self.legal[self.all, actions]
-                if self.ends_illegal or not illegal.any():
-                    return illegal
+        numbers = actions.shape == (self.size,) and actions.dtype.kind in "iu"
+        if numbers and ((actions >= 0) & (actions < self.game.num_actions)).all():
+            illegal: NDArray[np.bool_] = ~self.legal[self.all, actions]
+            if self.ends_illegal or not illegal.any():
+                return illegal
         self.game.step(self.state, actions)
         raise AssertionError("unreachable: the core has refused the actions")
 
@@ -384,7 +395,7 @@ class SlopesEnv(gymnasium.Env[Observation, np.int64]):
         The learner's seat; ``"rotate"`` or None to change it with every episode.
     opponents
         Who fills the other seats: one for all, or a list of one a seat from the learner's left on.  An agent's spec
-        such as ``"random"`` or ``"heuristic"``, an agent, or a callable from an
+        such as ``"random"``, ``"ppo:runs/first"`` or ``"my_bots:Careful"``, an agent, or a callable from an
         :class:`~slopes_envs.InformationSet` of N matches to actions ``int[N]``.
     illegal
         What an action does that the mask forbids: ``"end"`` the match, or ``"raise"``.
@@ -436,7 +447,7 @@ class SlopesEnv(gymnasium.Env[Observation, np.int64]):
         """
         super().reset(seed=seed)
         _no_options(options)
-        if seed is not None or self._tables.seed is None:
+        if seed is not None or not self._tables.seeded:
             self._tables.reseed(_seed_of(self, seed))
         self._tables.begin(self._tables.all)
         return self._observation(), self._info()
@@ -461,7 +472,8 @@ class SlopesEnv(gymnasium.Env[Observation, np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, ``bool[A]``; none at the end of a match."""
-        return self._tables.legal[0].copy()
+        legal: NDArray[np.bool_] = self._tables.legal[0].copy()
+        return legal
 
     @property
     def match_seed(self) -> int:
@@ -530,7 +542,7 @@ class _BatchEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """What both resets do first."""
         super().reset(seed=seed)
         _no_options(options)
-        if seed is not None or self._matches.seed is None:
+        if seed is not None or not self._matches.seeded:
             self._matches.reseed(_seed_of(self, seed))
 
     def _infos(self, seats: NDArray[np.int64], **more: NDArray[Any]) -> Infos:
@@ -549,7 +561,7 @@ class _BatchEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         for row, observation in zip(rows, self.game.observe(over, seats), strict=True):
             final_obs[row] = observation
         last: dict[str, NDArray[Any]] = {
-            "action_mask": self.game.legal(over).astype(np.int8),
+            "action_mask": np.zeros((len(rows), self.game.num_actions), dtype=np.int8),
             "seat": seats,
             "scores": over.scores,
         }
@@ -571,6 +583,13 @@ class SlopesVectorEnv(_BatchEnv):
     then hold the last observation and info of the match before.  All infos are arrays over the batch, ``key`` with
     ``_key`` for the rows it holds for: ``action_mask`` (``int8[B, A]``) and ``seat`` (``int64[B]``), and at the end
     of a match ``scores`` (``int32[B, P]``) and ``illegal`` (``bool[B]``).
+
+    >>> env = SlopesVectorEnv("slippery_slope", 4, match="hand")
+    >>> observations, infos = env.reset(seed=1)
+    >>> actions = infos["action_mask"].argmax(axis=1)  # the first legal one of each match
+    >>> observations, rewards, terminated, truncated, infos = env.step(actions)
+    >>> rewards.shape, infos["seat"].tolist()
+    ((4,), [0, 1, 2, 0])
 
     Parameters
     ----------

@@ -71,14 +71,14 @@ def play(table, seed, steps=None):
 
 
 def observed(observation):
-    return observation["observation"].tolist(), observation["action_mask"].tolist()
+    return observation["observation"].tobytes(), observation["action_mask"].tobytes()
 
 
 def everything(table):
     """All that can be seen of a table that has been reset."""
     seen = [observed(table.observe(agent)) for agent in table.possible_agents]
     flags = table.rewards, table.terminations, table.truncations, table.infos, table._cumulative_rewards
-    return copy.deepcopy((table.agents, table.agent_selection, *flags, seen, table.state().tolist()))
+    return copy.deepcopy((table.agents, table.agent_selection, *flags, seen, table.state().tobytes()))
 
 
 def illegal_action(table):
@@ -187,42 +187,41 @@ def test_spaces_are_kept_and_belong_to_their_agent(name, door):
 
 @over_games
 @over_doors
-@pytest.mark.parametrize("rules", [{}, {"match": "hand"}, {"reward": "win"}], ids=str)
+@pytest.mark.parametrize("rules", [{}, {"match": "hand", "reward": "win"}], ids=str)
 def test_a_match_is_the_cores(name, door, rules):
     table = make(name, door, **rules)
     game = table.unwrapped.game
     rng = np.random.default_rng(1)
-    for seed in (0, 9):
-        table.reset(seed=seed)
-        state = game.new(match_seed(seed, 0, 0))
-        while state.seat[0] >= 0:
-            mover = int(state.seat[0])
-            assert table.agent_selection == f"player_{mover}"
-            for seat, agent in enumerate(table.possible_agents):
-                told = table.observe(agent)
-                assert told["observation"].dtype == np.uint8
-                assert told["action_mask"].dtype == np.int8
-                assert np.array_equal(told["observation"], game.observe(state, [seat])[0])
-                expected = game.legal(state)[0] if seat == mover else np.zeros(game.num_actions)
-                assert np.array_equal(told["action_mask"], expected)
-            assert np.array_equal(table.state(), game.observe_all(state, [0])[0])
-            assert table.state_space.contains(table.state())
-            action = choose(game.legal(state)[0], rng)
-            table.step(action)
-            outcome = game.step(state, [action])
-            assert list(table.rewards.values()) == outcome.rewards[0].tolist()
-            flags = [table.terminations, table.truncations]
-            for flag, expected in zip(flags, (outcome.terminated[0], outcome.truncated[0]), strict=True):
-                assert flag == dict.fromkeys(table.possible_agents, bool(expected))
-                assert all(isinstance(value, bool) for value in flag.values())
-            assert table.agents == table.possible_agents
+    table.reset(seed=9)
+    state = game.new(match_seed(9, 0, 0))
+    while state.seat[0] >= 0:
+        mover = int(state.seat[0])
+        assert table.agent_selection == f"player_{mover}"
+        for seat, agent in enumerate(table.possible_agents):
+            told = table.observe(agent)
+            assert told["observation"].dtype == np.uint8
+            assert told["action_mask"].dtype == np.int8
+            assert np.array_equal(told["observation"], game.observe(state, [seat])[0])
+            expected = game.legal(state)[0] if seat == mover else np.zeros(game.num_actions)
+            assert np.array_equal(told["action_mask"], expected)
+        assert np.array_equal(table.state(), game.observe_all(state, [0])[0])
+        assert table.state_space.contains(table.state())
+        action = choose(game.legal(state)[0], rng)
+        table.step(action)
+        outcome = game.step(state, [action])
+        assert list(table.rewards.values()) == outcome.rewards[0].tolist()
+        flags = [table.terminations, table.truncations]
+        for flag, expected in zip(flags, (outcome.terminated[0], outcome.truncated[0]), strict=True):
+            assert flag == dict.fromkeys(table.possible_agents, bool(expected))
+            assert all(isinstance(value, bool) for value in flag.values())
+        assert table.agents == table.possible_agents
 
 
 @over_games
 @over_doors
 def test_rewards_add_up_to_the_score(name, door):
     table = make(name, door)
-    for seed in range(5):
+    for seed in range(2):
         table.reset(seed=seed)
         told = play(table, seed)
         totals = dict.fromkeys(table.possible_agents, 0.0)
@@ -397,7 +396,7 @@ def test_actions_that_are_no_numbers_are_refused(name, action):
 
 @over_games
 def test_an_illegal_move_raises_in_the_bare_environment_and_changes_nothing(name):
-    for steps in range(12):
+    for steps in (0, 1, 2, 8, 30):
         table = mid_play(name, "raw_env", steps=steps)
         before = everything(table)
         number = table.game.num_actions
@@ -411,7 +410,7 @@ def test_an_illegal_move_raises_in_the_bare_environment_and_changes_nothing(name
 
 @over_games
 def test_an_illegal_move_ends_the_match_through_the_wrapper(name):
-    for steps in range(9):
+    for steps in (0, 1, 8, 30):
         table = mid_play(name, "env", steps=steps)
         owed = dict(table._cumulative_rewards)
         offender = play_illegally(table)
@@ -429,7 +428,7 @@ def test_an_illegal_move_ends_the_match_through_the_wrapper(name):
         table.reset(seed=5)
         fresh = make(name, "env")
         fresh.reset(seed=5)
-        assert play(table, 1) == play(fresh, 1)
+        assert play(table, 1, 40) == play(fresh, 1, 40)
 
 
 @over_games
@@ -609,13 +608,13 @@ def test_an_illegal_move_is_judged_by_the_restored_hand_not_by_the_last_one_seen
     table, bare = make(name, "env"), make(name, "raw_env")
     table.reset(seed=5)
     snapshots = []
-    for _ in range(12):
-        snapshots.append((table.snapshot(), observed(table.last()[0])[1]))
+    for _ in range(10):
+        snapshots.append((table.snapshot(), table.last()[0]["action_mask"]))
         play(table, 2, 1)
     judged = 0
     for snapshot, mask in snapshots:
         for other, other_mask in snapshots:
-            differing = np.flatnonzero(np.array(mask) > np.array(other_mask))
+            differing = np.flatnonzero(mask > other_mask)
             if not len(differing):
                 continue
             judged += 1
@@ -643,12 +642,12 @@ def test_snapshots_of_something_else_are_refused(name, door):
 
 @over_games
 @given(data=st.data())
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_history_before_a_restore_is_forgotten(name, data):
     """However a table got on, after `restore` it goes on like one that was never anywhere else."""
     seed, steps = data.draw(st.integers(0, 2**64 - 1)), data.draw(st.integers(0, 50))
     table = mid_play(name, "env", seed=seed, steps=steps)
-    snapshot, told = table.snapshot(), play(copy.deepcopy(table), 9)
+    snapshot, told = table.snapshot(), play(copy.deepcopy(table), 9, 40)
     for doing in data.draw(
         st.lists(st.sampled_from(["play", "illegal", "leave", "reset", "copy", "look"]), max_size=6)
     ):
@@ -666,7 +665,7 @@ def test_any_history_before_a_restore_is_forgotten(name, data):
         elif table.agents:
             table.last()
     table.restore(snapshot)
-    assert play(table, 9) == told
+    assert play(table, 9, 40) == told
 
 
 # ------------------------------------------------------------------------------------------------------------- deals

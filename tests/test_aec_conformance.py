@@ -44,7 +44,7 @@ def shortest(name):
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("rules", [{}, {"match": "hand"}, {"reward": "win"}], ids=str)
+@pytest.mark.parametrize("rules", [{}, {"match": "hand", "reward": "win"}], ids=str)
 def test_api(name, door, rules):
     run_api_test(getattr(module_of(name), door)(**rules), num_cycles=200)
 
@@ -52,7 +52,7 @@ def test_api(name, door, rules):
 @pytest.mark.parametrize("door", DOORS)
 def test_api_over_many_short_matches(name, door):
     table = getattr(module_of(name), door)(**shortest(name))
-    for _ in range(10):
+    for _ in range(4):
         run_api_test(table, num_cycles=1000)
 
 
@@ -79,5 +79,5 @@ def test_seed_over_many_seeds(name, door, ours):
 def test_state(name):
     table = module_of(name).env()
     state_tests.test_state_space(table)
-    for seed in range(20):  # its actions are not always legal, so matches end early
+    for seed in range(10):  # its actions are not always legal, so matches end early
         state_tests.test_state(table, num_cycles=1000, seed=seed)

@@ -211,10 +211,16 @@ def test_the_better_agent_is_found_to_be_better() -> None:
 
 
 @pytest.mark.parametrize("game", game_names())
-def test_neither_workers_nor_batches_bear_on_the_result(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_a_batch_does_not_bear_on_the_result(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = untimed(evaluate(game, "random", "players:Middle", 20, 4))
     monkeypatch.setattr(duplicate, "CHUNK_DEALS", 7)
-    assert untimed(evaluate(game, "random", "players:Middle", 20, 4, workers=2)) == expected
+    assert untimed(evaluate(game, "random", "players:Middle", 20, 4)) == expected
+
+
+def test_workers_do_not_bear_on_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duplicate, "CHUNK_DEALS", 7)
+    alone, spread_out = (evaluate(GAME, "random", "players:Middle", 40, 4, workers=workers) for workers in (1, 2))
+    assert untimed(alone) == untimed(spread_out)
 
 
 def test_agents_may_be_given_as_objects() -> None:
@@ -254,8 +260,8 @@ def test_one_hand_means_the_same_as_a_match_or_alone() -> None:
 
 
 def test_a_metric_may_not_apply(monkeypatch: pytest.MonkeyPatch) -> None:
-    def first_seat_only(hand: Any, change: Any) -> dict[str, Any]:
-        return {"first": np.where(np.arange(3) == 0, change, np.nan), "none": np.full(change.shape, np.nan)}
+    def first_seat_only(game: Any, hand: Any) -> dict[str, Any]:
+        return {"first": np.where(np.arange(3) == 0, hand.scores, np.nan), "none": np.full(hand.scores.shape, np.nan)}
 
     monkeypatch.setitem(metrics.READINGS, GAME, metrics.Reading(first_seat_only))
     plan = Plan(evaluated_game(GAME, {}), "players:Middle", ("players:Highest",), 4, 1)
@@ -266,10 +272,40 @@ def test_a_metric_may_not_apply(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result["metrics"]["none"] == {"agent": None, "against": None}
 
 
+def test_metrics_of_sloppy_seconds() -> None:
+    clubs, diamonds, hearts, spades = [50, 30, 11, 0], [60, 30, 1, 0], [91, 0, 0, 0], [40, 10, 40, 1]
+    hand = SimpleNamespace(points=np.array([clubs, diamonds, hearts, spades], np.uint8).T[None])
+    found = metrics.sloppy_seconds(make_game("sloppy_seconds"), hand)
+    assert found["seconds_won"].tolist() == [[0, 3, 0, 0]]  # nobody is second in hearts: all others have nothing
+    assert found["floor"].tolist() == [[True, False, True, True]]
+    found = metrics.sloppy_seconds(make_game("sloppy_seconds", tie_ranking="competition"), hand)
+    assert found["seconds_won"].tolist() == [[0, 2, 0, 0]]  # two are first in spades
+
+
+def test_metrics_of_sluff() -> None:
+    hand = SimpleNamespace(bids=np.array([[5, 0, 0, 3]]), tricks=np.array([[4, 0, 1, 9]]))
+    found = metrics.sluff(make_game("sluff"), hand)
+    assert found["team_bid_made"].tolist() == [[True, True, True, True]]
+    assert found["sluff_bid"].tolist() == [[False, True, True, False]]
+    assert np.array_equal(found["sluff_made"], [[np.nan, 1, 0, np.nan]], equal_nan=True)
+    hand.tricks = np.array([[4, 10, 0, 0]])
+    assert metrics.sluff(make_game("sluff"), hand)["team_bid_made"].tolist() == [[False, True, False, True]]
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_metrics_are_read_off_hands_and_matches_of_every_game(game: str) -> None:
+    of_hands, of_matches = (
+        evaluate(evaluated_game(game, {"match": match}), "random", "random", 3, 1)["metrics"]
+        for match in ("hand", "game")
+    )
+    assert of_hands.keys() == of_matches.keys()
+    assert bool(of_hands) == (game in metrics.READINGS)
+
+
 def test_the_usual_match_can_be_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert evaluated_game(GAME, {}).rules.match == "hand"
     assert evaluated_game(GAME, {"match": "game"}).rules.match == "game"
-    monkeypatch.setitem(metrics.READINGS, GAME, metrics.Reading(lambda hand, change: {}, match="game"))
+    monkeypatch.setitem(metrics.READINGS, GAME, metrics.Reading(lambda game, hand: {}, match="game"))
     assert evaluated_game(GAME, {}).rules.match == "game"
 
 

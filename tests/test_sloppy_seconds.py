@@ -309,7 +309,7 @@ def test_a_dealer_against_the_rules_is_refused() -> None:
         make_game("sloppy_seconds", first_dealer=1).from_deals([[deal]])
 
 
-# -- everything else -----------------------------------------------------------------------------------------------------
+# -- everything else ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("players", [3, 4])

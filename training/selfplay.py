@@ -187,8 +187,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
         *,
         network: NetworkShape | None = None,
         n_steps: int = 66,
-        batch_size: int = 8192,
-        n_epochs: int = 2,
+        batch_size: int = 2048,
+        n_epochs: int = 3,
         gamma: float = 1.0,
         gae_lambda: float = 0.95,
         ent_coef: float = 0.02,
@@ -333,7 +333,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         generator = self._generator(2)
         losses: list[tuple[float, ...]] = []
         for _ in range(self.n_epochs):
-            for rows in torch.randperm(len(data.actions), generator=generator).split(self.batch_size or 8192):
+            for rows in torch.randperm(len(data.actions), generator=generator).split(self.batch_size or 2048):
                 losses.append(self._update(data.take(rows), clip_range))
             self._n_updates += 1
         self._log(losses, rollout, advantages, clip_range)

@@ -57,6 +57,9 @@ class SlopesVecEnv(VecEnv):
     seed
         Of the first reset; later ones go on to the next episodes until :meth:`seed` is called.  None draws one from
         the system's entropy.
+    illegal
+        What an action does that the mask forbids: ``"raise"``, since a learner that heeds the mask never plays one, or
+        ``"end"`` the match at a price, for learners that know no masks.
     **rules
         Options of the game.
 
@@ -75,9 +78,10 @@ class SlopesVecEnv(VecEnv):
         opponents: Any = "random",
         seat: int | str | None = ROTATE,
         seed: int | None = None,
+        illegal: str = "raise",
         **rules: Any,
     ) -> None:
-        self.env = SlopesVectorEnv(game, num_envs, opponents=opponents, seat=seat, **rules)
+        self.env = SlopesVectorEnv(game, num_envs, opponents=opponents, seat=seat, illegal=illegal, **rules)
         super().__init__(self.env.num_envs, self.env.single_observation_space, self.env.single_action_space)
         self._next_seed = seed
         self._actions: Any = None
@@ -108,7 +112,7 @@ class SlopesVecEnv(VecEnv):
         Raises
         ------
         IllegalAction
-            For an action that the mask forbids; nothing has then changed.
+            For an action that the mask forbids, unless those end the match; nothing has then changed.
         """
         observations, rewards, terminated, truncated, final = self.env.step(self._actions)
         self._returns += rewards

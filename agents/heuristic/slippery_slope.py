@@ -96,8 +96,12 @@ _ACES = _NONACE + 49
 CATEGORIES = _ACES + 3
 SHORTER = np.array([7 if c % RANKS == ACE else 56 for c in range(LITTLE)] + [0, 0])
 IS_ACE = np.array([c % RANKS == ACE for c in range(LITTLE)] + [False, False])
-PHASE = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3])
-PHASES = 4
+import os
+PHASE = np.arange(11) if os.environ.get("PH") else np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3])
+PHASES = PHASE[-1] + 1
+FLEX = 3 if os.environ.get("FX") else 1
+ACES = np.uint32(sum(1 << 7 * s for s in range(4)))
+
 
 STEP = 500
 A_MIN, A_NODES = -4000, 19
@@ -123,13 +127,14 @@ class Experience:
         v = (1 - fi) * ((1 - fj) * t[at] + fj * t[at + 1]) + fi * ((1 - fj) * t[at + W_NODES] + fj * t[at + W_NODES + 1])
         return np.where(to_come == 0, sure, np.where(open_ == 0, 0, v))
 
-    def outcome(self, left, lead, need, low, high):
+    def outcome(self, left, lead, need, low, high, aces=0):
+        aces = np.minimum(aces, FLEX - 1)
         """P(made), E miss"""
         a = np.clip(need * UNIT - low - A_MIN, 0, (A_NODES - 1) * STEP)
         h = np.clip(high - need * UNIT - H_MIN, 0, (H_NODES - 1) * STEP)
         ai = np.minimum(a // STEP, A_NODES - 2)
         hi = np.minimum(h // STEP, H_NODES - 2)
-        at = ((left * 2 + lead) * A_NODES + ai) * H_NODES + hi
+        at = (((left * 2 + lead) * FLEX + aces) * A_NODES + ai) * H_NODES + hi
         fa = (a - ai * STEP) / STEP
         fh = (h - hi * STEP) / STEP
         w = ((1 - fa) * (1 - fh), (1 - fa) * fh, fa * (1 - fh), fa * fh)
@@ -174,6 +179,7 @@ class Options:
     left: Ints
     need: Ints
     bid: Ints
+    aces: Ints
 
 
 class SlipperySlopeHeuristic(Agent):
@@ -215,7 +221,7 @@ class SlipperySlopeHeuristic(Agent):
         low, high = self.outlook(hand, unseen)
         B = len(hand)
         need = np.broadcast_to(np.arange(BIDS), (B, BIDS))
-        made, miss = self.x.outcome(np.full((B, 1), HAND), lead[:, None], need, low[:, None], high[:, None])
+        made, miss = self.x.outcome(np.full((B, 1), HAND), lead[:, None], need, low[:, None], high[:, None], np.bitwise_count(hand & ACES).astype(np.int64)[:, None])
         return need * made - miss
 
     def outlook(self, hand, unseen):
@@ -310,11 +316,11 @@ class SlipperySlopeHeuristic(Agent):
         win = self.x.chance(tc, left[row], sure, open_)
         need = f["needed"] @ np.arange(21) - HAND if False else np.argmax(f["needed"], axis=1) - HAND
         bid = np.argmax(f["bids"][:, 0], axis=1)
-        return Options(row, card + BIDS, win, sure, open_, tc, outs[0], outs[1], left[row], need[row], bid[row])
+        return Options(row, card + BIDS, win, sure, open_, tc, outs[0], outs[1], left[row], need[row], bid[row], np.bitwise_count(hand[row] & ACES & ~CARD[card]).astype(np.int64))
 
     def worth(self, o):
-        m1, s1 = self.x.outcome(o.left, 1, o.need - 1, o.low, o.high)
-        m0, s0 = self.x.outcome(o.left, 0, o.need, o.low, o.high)
+        m1, s1 = self.x.outcome(o.left, 1, o.need - 1, o.low, o.high, o.aces)
+        m0, s0 = self.x.outcome(o.left, 0, o.need, o.low, o.high, o.aces)
         return o.win * (o.bid * m1 - s1) + (1 - o.win) * (o.bid * m0 - s0)
 
 
@@ -344,6 +350,7 @@ def prior():
     miss = out + 0.8 * (1 - made)
     n = np.linspace(0, 1, W_NODES)
     win = np.broadcast_to((n[:, None] + n) / 2, (2, 10, W_NODES, W_NODES)).copy()
+    made, miss = (np.repeat(t[:, :, None], FLEX, axis=2) for t in (made, miss))
     return Experience(low * UNIT, high * UNIT, made, miss, win)
 
 

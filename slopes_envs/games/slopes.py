@@ -60,10 +60,11 @@ Version history
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import accumulate, combinations, product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -94,6 +95,13 @@ TO_STOCK = DEALT + 2  # and before the stock: two more on the middle piles
 END = PILES * TYPES  # actions before it put cards
 SWAP = END + 1  # the first of four
 A = SWAP + PILES
+ACTIONS = (
+    *(f"{name} on {number}" for name in DECK.names for number in range(1, PILES + 1)),
+    "end",
+    *(f"swap {number}" for number in range(1, PILES + 1)),
+)
+ACTION_NUMBERS = {name: number for number, name in enumerate(ACTIONS)}
+EMPTY = [True, False, False, True]  # which piles are empty at the beginning (R1)
 
 
 def _face(card: int) -> int:
@@ -107,22 +115,20 @@ def _colour(card: int) -> int:
 FACE = np.array([*(_face(card) for card in range(TYPES)), -1], dtype=np.int8)  # by card; -1 for none, which is last
 COLOUR = np.array([*(_colour(card) for card in range(TYPES)), -1], dtype=np.int8)
 IS_SPECIAL = FACE[:TYPES] >= NUMBERS
-DRAWS = np.select([FACE[:TYPES] == DRAW_TWO, FACE[:TYPES] == WILD_DRAW], [2, 4], 0).astype(np.int16)  # R14
-# By ``56 * top + card``: whether a card covers an equal number (R7).
-EQUAL = ((FACE[:, None] == FACE) & (FACE[:, None] >= 0) & (FACE[:, None] < NUMBERS)).reshape(-1)
-ENDS_TURN = np.array([_face(a // PILES) >= NUMBERS and _face(a // PILES) != REVERSE for a in range(END)] + [True] * 5)
+EQUAL = (FACE[:, None] == FACE[:TYPES]) & (FACE[:TYPES] < NUMBERS)  # by top and card: a number on an equal one (R7)
+# By action: whether it ends the turn (R4, R12, R13), and how many cards its player draws then (R14).
+ENDS_TURN = np.array([_face(a // PILES) in (SKIP, DRAW_TWO, WILD, WILD_DRAW) for a in range(END)] + [True] * 5)
+DRAWS = np.array([{DRAW_TWO: 2, WILD_DRAW: 4}.get(_face(a // PILES), 0) for a in range(END)] + [0] * 5)
 
 
 # ------------------------------------------------------------------------------------------------ what may be put where
 
 
-class Mode:
-    """How far a pile is open to the player to act."""
-
-    OPEN = 0
-    DUPLICATE = 1  # he has just covered an equal number there
-    CLOSED = 2  # frozen, or another pile has been begun
-    COUNT = 5  # tables add 2 to the mode of a frozen pile, so modes 3 and 4 are closed as well
+# How far a pile is open to the player to act: DUPLICATE if he has just covered an equal number there, CLOSED if it is
+# frozen or another has been begun.  Being frozen adds CLOSED to the mode that it would have else, hence five modes.
+OPEN, DUPLICATE, CLOSED = range(3)
+MODES = 5
+TOPS = TYPES + 1  # tops of a pile, none included: it comes first
 
 
 def fits(card: int, top: int, duplicate: bool) -> bool:
@@ -147,15 +153,11 @@ def takes_control(card: int, top: int) -> bool:
     return _face(card) == SKIP and top >= 0 and _colour(top) in (-1, _colour(card))
 
 
-TOPS = TYPES + 1  # tops of a pile, none included: it comes first
-
-
 def _playable() -> NDArray[np.uint64]:
     """Cards that may be put on a pile, as bit sets, by mode and top: ``uint64[modes, tops]``."""
-    table = np.zeros((Mode.COUNT, TOPS), dtype=np.uint64)
-    for mode, top, card in product(range(Mode.COUNT), range(-1, TYPES), range(TYPES)):
-        open_ = mode < Mode.CLOSED and fits(card, top, mode == Mode.DUPLICATE)
-        if open_ or takes_control(card, top):
+    table = np.zeros((MODES, TOPS), dtype=np.uint64)
+    for mode, top, card in product(range(MODES), range(-1, TYPES), range(TYPES)):
+        if takes_control(card, top) or (mode < CLOSED and fits(card, top, mode == DUPLICATE)):
             table[mode, top + 1] |= BIT[card]
     return table
 
@@ -185,20 +187,20 @@ def _allowed() -> NDArray[np.uint64]:
 
 
 ALLOWED = _allowed()
-FROZEN = np.int64(Mode.CLOSED * TOPS)  # to add to the place of a pile in ``PLAYABLE`` if it is frozen
+FROZEN = np.int64(CLOSED * TOPS)  # to add to the place of a pile in ``PLAYABLE`` if it is frozen
 
 
 def _places() -> NDArray[np.int64]:
     """Where the piles stand in ``ALLOWED``, for the top 0 and not frozen, by turn (below): ``int64[piles, turns]``."""
     table = np.empty((P, PILES + 1, 2, PILES), dtype=np.int64)
     for seat, begun, duplicate, pile in product(range(P), range(-1, PILES), range(2), range(PILES)):
-        mode = Mode.OPEN if begun < 0 else Mode.CLOSED if begun != pile else Mode.DUPLICATE if duplicate else Mode.OPEN
-        table[seat, begun + 1, duplicate, pile] = ((PILES * seat + pile) * Mode.COUNT + mode) * TOPS + 1
+        mode = OPEN if begun < 0 else CLOSED if begun != pile else DUPLICATE if duplicate else OPEN
+        table[seat, begun + 1, duplicate, pile] = ((PILES * seat + pile) * MODES + mode) * TOPS + 1
     return np.ascontiguousarray(table.reshape(-1, PILES).T)
 
 
 PLACES = _places()  # by turn: ``10 * seat + 2 * (begun + 1) + duplicate``
-END_BIT = np.array(_words_of([END]), dtype=np.uint64)
+LAST_WORD = END // 64  # of the action words; `end` and the swaps stand there
 
 
 # ----------------------------------------------------------------------------------------------- many cards of a kind
@@ -281,10 +283,15 @@ WILDS = 6  # place of the two bytes that hold the wilds
 
 # ------------------------------------------------------------------------------------------------------- the slopes
 
-# The numbers on four piles as one index: ``sum(number * 11**(3 - place))``, 10 for whatever is no number.
+# Numbers on the piles; 10 stands for whatever is none.
 _NO_NUMBER = NUMBERS
 NUMBER = np.array([n if 0 <= n < NUMBERS else _NO_NUMBER for n in FACE], dtype=np.int64)  # by card
-WEIGHTS = np.array([11**3, 11**2, 11, 1], dtype=np.int64)
+
+
+def _index(numbers: NDArray[np.int64] | Sequence[int]) -> Any:
+    """The index of the numbers on the four piles."""
+    first, second, third, fourth = numbers
+    return ((first * 11 + second) * 11 + third) * 11 + fourth
 
 
 def _slopes() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
@@ -293,14 +300,14 @@ def _slopes() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     winner = np.full(11**PILES, -1, dtype=np.int8)
     distance = np.full(11**PILES, PILES, dtype=np.int8)
     for rising in combinations(range(NUMBERS), PILES):
-        winner[np.dot(WEIGHTS, rising)] = 0
-        winner[np.dot(WEIGHTS, rising[::-1])] = 1
+        winner[_index(rising)] = 0
+        winner[_index(rising[::-1])] = 1
         np.minimum(distance, sum((shown_[k] != rising[k]).astype(np.int8) for k in range(PILES)), out=distance)
     return winner, distance
 
 
 WINNER, DISTANCE = _slopes()
-
+RESULT = np.array([[1, -1], [-1, 1], [0, 0]], dtype=np.int8)  # scores by winner; a draw is -1, which is last
 
 HAND_LEVELS, DRAWN_LEVELS, TURN_LEVELS = 20, 5, 20  # bits of thermometers
 
@@ -341,14 +348,15 @@ class SlopesState(State):
     duplicate: NDArray[np.bool_]  # [B] whether the last card of this turn covered an equal number
     swapping: NDArray[np.bool_]  # [B] whether a reverse on the begun pile awaits its swap
     stock: NDArray[np.int8]  # [B, 108] cards in the order of drawing; the stock ends at the end
+    legal_actions: NDArray[np.uint64]  # [B, 4] of the seat to move, bit sets; follow from the other fields
     next_card: NDArray[np.int16]  # [B] place in ``stock`` of the next card; 108 when the stock is empty
     reshuffles: NDArray[np.int32]  # [B] how often the stock was renewed
     orders: NDArray[np.object_]  # [B] the deck as dealt and every new stock, a tuple of bytes; None in sampled worlds
-    lacked: NDArray[np.uint64]  # [B, P] cards that each seat could have put when it last passed, bit sets; 0 for no pass
-    drawn_since: NDArray[np.int8]  # [B, P] cards it has drawn since then
+    lacked: NDArray[np.uint64]  # [B, P] cards each seat could have put when it last passed, bit sets; 0: no pass
+    drawn_since: NDArray[np.int8]  # [B, P] cards it has drawn since then, or since the last reshuffle
     events: NDArray[np.uint8]  # [B, 256] cards put and drawn, in order; see `EVENT_…`
     num_events: NDArray[np.int16]  # [B]
-    passes: NDArray[np.object_]  # [B] a tuple of `Pass`, or None
+    passes: NDArray[np.object_]  # [B] the last `Pass`, or None
 
 
 # An event is a card put, ``card + 54 * seat``, with `EVENT_KNOWN` added if the opponent knew by counting that the seat
@@ -360,6 +368,7 @@ EVENTS = 256
 class Pass(NamedTuple):
     """A pass under ``must_play``: the seat held none of the cards that could have been put."""
 
+    earlier: Pass | None  # the pass before it, of either seat
     after: int  # number of events before it
     seat: int
     lacked: int  # bit set of cards
@@ -407,7 +416,7 @@ class Slopes(Game[SlopesState, SlopesRules]):
             Plane("distance", "one_hot", PILES + 1, P, "piles that differ from the nearest winning slope, by seat"),
             Plane("hand_level", "thermometer", HAND_LEVELS, P, "cards held, clipped, by seat"),
             Plane("hand_sizes", "integer", 8, P, "cards held, by seat"),
-            Plane("stock_level", "thermometer", 14, about="cards in the stock in eighths, rounded up"),
+            Plane("stock_level", "thermometer", 14, about="cards in the stock by eights, rounded up"),
             Plane("stock", "integer", 8, about="cards in the stock"),
             Plane("lacked", "set", TYPES, about="cards that the other did not hold when it last passed"),
             Plane("drawn_since", "thermometer", DRAWN_LEVELS, about="cards that it has drawn since, clipped"),
@@ -446,6 +455,7 @@ class Slopes(Game[SlopesState, SlopesRules]):
             begun=np.full(b, -1, np.int8),
             duplicate=np.zeros(b, np.bool_),
             swapping=np.zeros(b, np.bool_),
+            legal_actions=np.zeros((b, ACTION_WORDS), np.uint64),
             stock=np.zeros((b, SIZE), np.int8),
             next_card=np.full(b, TO_STOCK, np.int16),
             reshuffles=np.zeros(b, np.int32),
@@ -487,6 +497,7 @@ class Slopes(Game[SlopesState, SlopesRules]):
             state.orders[row] = (order[row].tobytes(),)
         state.seat[:] = state.first_player
         self._draw(state, rows)
+        state.legal_actions = self._legal(state)
 
     def parse_deal(self, entry: Mapping[str, Any]) -> Deal:
         first, deal = parse_hand_object(entry, "first_player", P, ("hands", "piles", "stock", "reshuffles"))
@@ -536,31 +547,58 @@ class Slopes(Game[SlopesState, SlopesRules]):
 
     # -- the stock -------------------------------------------------------------------------------------------------
 
-    def _draw(self, state: SlopesState, rows: Rows, counts: NDArray[np.int16] | None = None) -> None:
-        """The seats to move in some games draw ``counts`` cards each, or one (R15)."""
-        if counts is None:
-            counts = np.ones(len(rows), dtype=np.int16)
-        left = SIZE - state.next_card[rows]
-        self._take(state, rows, np.minimum(counts, left))
-        short = np.flatnonzero(counts > left)
-        if len(short):  # A reshuffle finds all cards under the tops, so that no draw needs a second one.
-            rows, wanted = rows[short], (counts - left)[short]
-            self._reshuffle(state, rows)
-            self._take(state, rows, np.minimum(wanted, SIZE - state.next_card[rows]))
-
-    def _take(self, state: SlopesState, rows: Rows, counts: NDArray[np.int16]) -> None:
-        """The same, of cards that are there."""
-        hands, stock = state.hands.reshape(-1), state.stock.reshape(-1)
-        seat = state.seat[rows].astype(np.int64)
+    def _draw(self, state: SlopesState, rows: Rows) -> None:
+        """The seats to move draw one card each, of stocks that are not empty (R15)."""
         place = state.next_card[rows]
-        state.next_card[rows] = place + counts
-        for number in range(int(counts.max(initial=0))):
-            some = np.flatnonzero(counts > number)
-            at, who = rows[some], seat[some]
-            _add(hands, 2 * (P * at + who), stock[SIZE * at + place[some] + number])
-            if self.rules.must_play:
-                state.drawn_since[at, who] += 1
-                self._note(state, at, EVENT_DRAW + who)
+        state.next_card[rows] = place + 1
+        seat = state.seat[rows].astype(np.int64)
+        hand = P * rows + seat
+        _add(state.hands.reshape(-1), 2 * hand, state.stock.reshape(-1)[SIZE * rows + place])
+        if self.rules.must_play:
+            state.drawn_since.reshape(-1)[hand] += 1
+            self._note(state, rows, EVENT_DRAW + seat)
+
+    def _draw_many(
+        self, state: SlopesState, rows: Rows, seats: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Some seats draw several cards each, as far as the stocks go; how many more are due (R14, R15)."""
+        next_card = state.next_card[rows]
+        taken = np.minimum(counts, SIZE - next_card)
+        state.next_card[rows] = next_card + taken
+        of = np.repeat(np.arange(len(rows)), taken)  # one entry a card: whose it is, and the how manieth
+        nth = np.arange(len(of)) - np.repeat(np.cumsum(taken) - taken, taken)
+        cards = state.stock.reshape(-1)[(SIZE * rows + next_card)[of] + nth]
+        hand = P * rows + seats
+        hands = state.hands.reshape(-1, 2)
+        drawn = np.bincount(TYPES * of + cards, minlength=TYPES * len(rows)).reshape(-1, TYPES)
+        hands[hand] = _words(_counts(hands[hand]) + drawn)
+        if self.rules.must_play:
+            state.drawn_since.reshape(-1)[hand] += taken.astype(np.int8)
+            number = state.num_events[rows]
+            state.events.reshape(-1)[(EVENTS * rows + number)[of] + nth] = (EVENT_DRAW + seats)[of]
+            state.num_events[rows] = number + taken
+        return counts - taken
+
+    def _draw_between(
+        self,
+        state: SlopesState,
+        rows: Rows,
+        mover: NDArray[np.int64],
+        draws: NDArray[np.int64],
+        goes_on: NDArray[np.bool_],
+    ) -> None:
+        """Draw what the mover has to for a special, then the next player's card where the match ``goes_on``."""
+        owed = draws.copy()
+        some = np.flatnonzero(owed)
+        if len(some):
+            owed[some] = self._draw_many(state, rows[some], mover[some], owed[some])
+        empty = np.flatnonzero((owed > 0) | (goes_on & (state.next_card[rows] == SIZE)))
+        if len(empty):  # a reshuffle takes all cards under the tops, so there is never a second one
+            self._reshuffle(state, rows[empty])
+            some = np.flatnonzero(owed)
+            if len(some):
+                self._draw_many(state, rows[some], mover[some], owed[some])
+        self._draw(state, rows[goes_on & (state.next_card[rows] < SIZE)])
 
     def _reshuffle(self, state: SlopesState, rows: Rows) -> None:
         """Renew the empty stocks of some games, where there is a card under the tops (R15)."""
@@ -582,13 +620,16 @@ class Slopes(Game[SlopesState, SlopesRules]):
         state.shown[rows] = state.hands[rows]  # with no stock, all that a seat does not see is in the other's hand
         state.reshuffles[rows] += 1
         state.lacked[rows] = 0
+        state.drawn_since[rows] = 0
         state.num_events[rows] = 0
         state.passes[rows] = None
         for place, row in enumerate(rows):
             if state.orders[row] is not None:
                 state.orders[row] += (stock[place, SIZE - sizes[place] :].tobytes(),)
 
-    def _scripted_reshuffles(self, state: SlopesState, rows: Rows, under: UInt64) -> list[tuple[int, NDArray[np.int8]]]:
+    def _scripted_reshuffles(
+        self, state: SlopesState, rows: Rows, under: NDArray[np.int64]
+    ) -> list[tuple[int, NDArray[np.int8]]]:
         """Which of ``rows`` take their new stock from a script: places in ``rows``, with the cards."""
         found: list[tuple[int, NDArray[np.int8]]] = []
         if state.scripts is None:
@@ -597,21 +638,26 @@ class Slopes(Game[SlopesState, SlopesRules]):
             script, number = state.scripts[row], int(state.reshuffles[row])
             if script is None or not script.deals:
                 continue
-            where = {"game": self.name, "match": int(row) + 1, "hand": 1}
             given = script.deals[0].reshuffles
             if number < len(given):
                 if not np.array_equal(np.bincount(given[number], minlength=TYPES), under[place]):
-                    raise DealError(f"reshuffle {number + 1} is not of the cards under the tops", **where)
+                    wrong = f"reshuffle {number + 1} is not of the cards under the tops"
+                    raise DealError(wrong, game=self.name, match=int(row) + 1, hand=1)
                 found.append((place, given[number]))
             elif not script.goes_on:
-                raise ScriptExhausted(
-                    f"the deal has no reshuffle {number + 1}, and no seed to go on from was given", **where
-                )
+                missing = f"the deal has no reshuffle {number + 1}, and no seed to go on from was given"
+                raise ScriptExhausted(missing, game=self.name, match=int(row) + 1, hand=1)
         return found
 
     # -- what may be done ------------------------------------------------------------------------------------------
 
     def legal_words(self, state: SlopesState) -> UInt64:
+        words = state.legal_actions.view()
+        words.flags.writeable = False
+        return words
+
+    def _legal(self, state: SlopesState) -> UInt64:
+        """Legal actions (R4 to R11, R13)."""
         b = len(state)
         seat = np.maximum(state.seat, 0).astype(np.int64)  # for finished games any seat will do
         place = PLACES.take(10 * seat + 2 * state.begun + 2 + state.duplicate, axis=1)
@@ -627,7 +673,7 @@ class Slopes(Game[SlopesState, SlopesRules]):
             can_end |= (words[:, 0] | words[:, 1] | words[:, 2] | words[:, 3]) == 0
         else:
             can_end[:] = True
-        words[:, 3] |= can_end * END_BIT[3]
+        words[:, LAST_WORD] |= can_end * BIT[END % 64]
         swapping = np.flatnonzero(state.swapping)
         if len(swapping):
             words[swapping] = self._swaps(state, swapping)
@@ -639,7 +685,7 @@ class Slopes(Game[SlopesState, SlopesRules]):
         """Legal actions after a reverse: every pile that has a card, its own for ``keep`` (R13)."""
         filled = state.tops[rows[:, None], PILE.reshape(P, PILES)[state.seat[rows]]] >= 0
         words = np.zeros((len(rows), ACTION_WORDS), dtype=np.uint64)
-        words[:, SWAP // 64] = (filled * BIT[SWAP % 64 : SWAP % 64 + PILES]).sum(axis=1, dtype=np.uint64)
+        words[:, LAST_WORD] = (filled * BIT[SWAP % 64 : SWAP % 64 + PILES]).sum(axis=1, dtype=np.uint64)
         return words
 
     def _apply(self, state: SlopesState, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
@@ -656,7 +702,8 @@ class Slopes(Game[SlopesState, SlopesRules]):
             self._swap(state, swaps, actions[swaps] - SWAP)
         ended = np.flatnonzero(ENDS_TURN[actions])
         if len(ended):
-            self._end_turn(state, ended, rewards)
+            self._end_turn(state, ended, DRAWS[actions[ended]], rewards)
+        state.legal_actions = self._legal(state)
 
     def _put(self, state: SlopesState, rows: Rows, actions: NDArray[np.int64]) -> None:
         """Put a card on a pile (R4 to R12)."""
@@ -665,7 +712,7 @@ class Slopes(Game[SlopesState, SlopesRules]):
         pile = PILE[PILES * seat + actions % PILES]
         spot = PILES * rows + pile
         tops = state.tops.reshape(-1)
-        state.duplicate[rows] = EQUAL[(TYPES + 1) * tops[spot].astype(np.int64) + card]
+        state.duplicate[rows] = EQUAL[tops[spot], card]
         state.begun[rows] = pile
         tops[spot] = card
         held = 2 * (P * rows + seat)
@@ -677,12 +724,7 @@ class Slopes(Game[SlopesState, SlopesRules]):
         special = np.flatnonzero(IS_SPECIAL[card])
         if len(special):
             state.frozen_by.reshape(-1)[spot[special]] = seat[special]
-            face = FACE[card[special]]
-            state.swapping[rows[special[face == REVERSE]]] = True
-            draws = DRAWS[card[special]]
-            drawing = np.flatnonzero(draws)
-            if len(drawing):
-                self._draw(state, rows[special[drawing]], draws[drawing])
+            state.swapping[rows[special]] = FACE[card[special]] == REVERSE
 
     def _note(self, state: SlopesState, rows: Rows, events: NDArray[Any]) -> None:
         number = state.num_events[rows]
@@ -691,17 +733,16 @@ class Slopes(Game[SlopesState, SlopesRules]):
 
     def _note_pass(self, state: SlopesState, rows: Rows) -> None:
         """Keep what a pass shows: that nothing could be put (R4)."""
-        seat = state.seat[rows].astype(np.int64)
-        place = state.tops[rows] + np.where(state.frozen_by[rows] < 0, 1, FROZEN + 1)
+        seat = state.seat[rows]
+        place = state.tops.take(rows, axis=0) + np.where(state.frozen_by.take(rows, axis=0) < 0, 1, FROZEN + 1)
         lacked = np.bitwise_or.reduce(PLAYABLE.take(place), axis=1)
         state.lacked[rows, seat] = lacked
         state.drawn_since[rows, seat] = 0
-        for k in np.flatnonzero(state.next_card[rows] < SIZE):  # with no stock, all is known anyway
-            row = rows[k]
-            state.passes[row] = (
-                *(state.passes[row] or ()),
-                Pass(int(state.num_events[row]), int(seat[k]), int(lacked[k])),
-            )
+        some = np.flatnonzero(state.next_card[rows] < SIZE)  # with no stock, all is known anyway
+        rows, seat, lacked = rows[some], seat[some], lacked[some]
+        after = state.num_events[rows]
+        for row, *passed in zip(rows.tolist(), after.tolist(), seat.tolist(), lacked.tolist(), strict=True):
+            state.passes[row] = Pass(state.passes[row], *passed)
 
     def _swap(self, state: SlopesState, rows: Rows, numbers: NDArray[np.int64]) -> None:
         """Exchange the begun pile with another, or with itself (R13)."""
@@ -710,31 +751,28 @@ class Slopes(Game[SlopesState, SlopesRules]):
         for flat in (state.tops.reshape(-1), state.frozen_by.reshape(-1)):
             flat[here], flat[there] = flat[there], flat[here]
 
-    def _end_turn(self, state: SlopesState, rows: Rows, rewards: NDArray[np.float32]) -> None:
-        """See who has won, and begin the next turn (R3, R16, R17)."""
+    def _end_turn(self, state: SlopesState, rows: Rows, draws: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
+        """Draw for a special, see who has won, and begin the next turn (R3, R14, R16, R17)."""
+        mover = state.seat[rows].astype(np.int64)
         turns = state.turns[rows] + 1
         state.turns[rows] = turns
         state.begun[rows] = -1
         state.duplicate[rows] = False
         state.swapping[rows] = False
-        winner = WINNER[NUMBER[state.tops[rows]] @ WEIGHTS]
+        winner = WINNER[_index(NUMBER.take(state.tops.take(rows, axis=0).T))]
         over = (winner >= 0) | (turns >= self.rules.max_turns)
+        state.seat[rows] = np.where(over, -1, 1 - mover)
+        frozen_by = state.frozen_by.take(rows, axis=0)
+        thawed = (frozen_by == (1 - mover)[:, None]) & ~over[:, None]
+        state.frozen_by[rows] = np.where(thawed, -1, frozen_by)
+        self._draw_between(state, rows, mover, draws, ~over)
         if over.any():
             self._end_match(state, rows[over], winner[over], rewards)
-            rows = rows[~over]
-            if not len(rows):
-                return
-        seat = 1 - state.seat[rows]
-        state.seat[rows] = seat
-        frozen_by = state.frozen_by[rows]
-        state.frozen_by[rows] = np.where(frozen_by == seat[:, None], -1, frozen_by)
-        self._draw(state, rows)
 
     def _end_match(
         self, state: SlopesState, rows: Rows, winner: NDArray[np.int8], rewards: NDArray[np.float32]
     ) -> None:
         state.hand[rows] += 1
-        state.seat[rows] = -1
         state.terminated[rows] = winner >= 0
         state.truncated[rows] = winner < 0
         result = RESULT[winner]
@@ -770,6 +808,8 @@ class Slopes(Game[SlopesState, SlopesRules]):
         tops = state.tops.reshape(-1)[spots]
         numbers = NUMBER[tops]
         frozen_by = state.frozen_by.reshape(-1)[spots]
+        lacked = state.lacked.reshape(-1)[both[1]]
+        drawn_since = state.drawn_since.reshape(-1)[both[1]]
         over = state.seat < 0
         return {
             "hand": _halves(hands[0]),
@@ -783,20 +823,18 @@ class Slopes(Game[SlopesState, SlopesRules]):
             "duplicate": state.duplicate,
             "phase": np.where(over, 2, state.swapping),
             "to_move": np.where(over, -1, state.seat ^ seats),
-            "distance": DISTANCE[np.stack([WEIGHTS @ numbers, WEIGHTS[::-1] @ numbers])],
+            "distance": DISTANCE[np.stack([_index(numbers), _index(numbers[::-1])])],
             "hand_level": np.minimum(sizes, HAND_LEVELS),
             "hand_sizes": sizes,
             "stock_level": (stock + 7) // 8,
             "stock": stock,
-            "lacked": state.lacked.reshape(-1)[both[1]],
-            "drawn_since": np.minimum(state.drawn_since.reshape(-1)[both[1]], DRAWN_LEVELS),
+            "lacked": lacked,
+            "drawn_since": np.where(lacked == 0, 0, np.minimum(drawn_since, DRAWN_LEVELS)),
             "turn_level": state.turns * np.int64(TURN_LEVELS) // self._max_turns,
             "turns": state.turns,
         }
 
-    def resample(
-        self, state: SlopesState, seats: ArrayLike, keys: UInt64, bids: BidModel | None = None
-    ) -> SlopesState:
+    def resample(self, state: SlopesState, seats: ArrayLike, keys: UInt64, bids: BidModel | None = None) -> SlopesState:
         """Draw the other's hand afresh, but for what is known of it, and the order of the stock.
 
         Exact: every physical deal that agrees with all the seat has seen is equally likely.  A pass under
@@ -815,13 +853,15 @@ class Slopes(Game[SlopesState, SlopesRules]):
         sizes = hidden.sum(axis=1)
         hidden += _tally(state.stock.astype(np.int64), np.arange(SIZE) >= state.next_card[:, None])
         hand = _some_of(derive(keys, Purpose.WORLD, 1), hidden, sizes)
-        for row in np.flatnonzero((state.passes != None) & (state.next_card < SIZE)):  # noqa: E711 -- by element
-            if any(passed.seat == other[row] for passed in state.passes[row]):
-                history = state.events[row, : state.num_events[row]].tobytes(), state.passes[row]
+        for row, last in enumerate(state.passes):
+            passes = _passes_of(other[row], last)
+            if passes and state.next_card[row] < SIZE:
+                history = state.events[row, : state.num_events[row]].tobytes(), passes
                 dealt = 0 if state.reshuffles[row] else HAND
                 hand[row] = hand_after_passes(keys[row], hidden[row], int(other[row]), dealt, *history)
         world.hands[rows, other] = _words(hand + known)
         world.stock = _shuffled(derive(keys, Purpose.WORLD, 2), hidden - hand)
+        world.legal_actions = self._legal(world)
         return world
 
     # -- names -----------------------------------------------------------------------------------------------------
@@ -884,7 +924,7 @@ def hand_after_passes(
     seat: int,
     dealt: int,
     events: bytes,
-    passes: tuple[Pass, ...],
+    passes: tuple[tuple[int, int], ...],
 ) -> NDArray[np.int64]:
     """Draw the unknown part of a hand whose seat has passed under ``must_play``, exactly.
 
@@ -904,8 +944,10 @@ def hand_after_passes(
         Whose hand it is.
     dealt
         How many unknown cards it had when the events begin.
-    events, passes
+    events
         As in :class:`SlopesState`.
+    passes
+        Its passes: after how many events, and what was lacked.
 
     Returns
     -------
@@ -914,13 +956,9 @@ def hand_after_passes(
     banned, ways = _groups_after_passes(seat, dealt, events, passes)
     open_to = [hidden * [not lacked >> card & 1 for card in range(TYPES)] for lacked in banned]
     fillings = {left: number * _fillings(left, open_to) for left, number in ways.items()}
-    total = sum(fillings.values())
-    point = int(draw(np.array([key]), 1)[0, 0]) * total >> 64
-    chosen: tuple[int, ...] = ()
-    for chosen, number in fillings.items():
-        point -= number
-        if point < 0:
-            break
+    ends = list(accumulate(fillings.values()))
+    point = int(draw(np.array([key]), 1)[0, 0]) * ends[-1] >> 64
+    chosen = list(fillings)[bisect_right(ends, point)]
     hand = np.zeros(TYPES, dtype=np.int64)
     for group, size in enumerate(chosen):
         free = np.maximum(open_to[group] - hand, 0)
@@ -928,12 +966,22 @@ def hand_after_passes(
     return hand
 
 
+def _passes_of(seat: int, last: Pass | None) -> tuple[tuple[int, int], ...]:
+    """The passes of one seat, in order: after how many events, and what was lacked."""
+    passes = []
+    while last is not None:
+        if last.seat == seat:
+            passes.append((last.after, last.lacked))
+        last = last.earlier
+    return tuple(reversed(passes))
+
+
 @lru_cache(maxsize=256)
 def _groups_after_passes(
-    seat: int, dealt: int, events: bytes, passes: tuple[Pass, ...]
+    seat: int, dealt: int, events: bytes, passes: tuple[tuple[int, int], ...]
 ) -> tuple[list[int], dict[tuple[int, ...], int]]:
     """What each group must not hold, as bit sets, and in how many ways so many cards are left in the groups."""
-    lacked = [(passed.after, passed.lacked) for passed in passes if passed.seat == seat]
+    lacked = list(passes)
     banned = [0]
     ways = {(dealt,): 1}
     for number in range(len(events) + 1):
@@ -990,9 +1038,9 @@ def _names(words: UInt64) -> list[str]:
 
 def _held(counts: UInt64) -> UInt64:
     """Four action bits for each card that is there, ``uint64[B, 4]``, of counts ``uint64[B, 2]``."""
-    index = counts.view(np.uint16).astype(np.int64)
+    index = counts.astype("<u8", copy=False).view("<u2").astype(np.int64)
     index[:, WILDS] += 1 << 16
-    return SPREAD.take(index).view(np.uint64)
+    return SPREAD.take(index).astype("<u4", copy=False).view("<u8").astype(np.uint64, copy=False)
 
 
 def _shuffled(keys: UInt64, counts: NDArray[np.int64]) -> NDArray[np.int8]:
@@ -1004,14 +1052,5 @@ def _shuffled(keys: UInt64, counts: NDArray[np.int64]) -> NDArray[np.int8]:
     order.sort(axis=1)
     return BIT_CARD.take((order[:, BITS - SIZE :] & np.uint64(BITS - 1)).view(np.int64)).astype(np.int8)
 
-
-ACTIONS = (
-    *(f"{name} on {number}" for name in DECK.names for number in range(1, PILES + 1)),
-    "end",
-    *(f"swap {number}" for number in range(1, PILES + 1)),
-)
-ACTION_NUMBERS = {name: number for number, name in enumerate(ACTIONS)}
-EMPTY = [True, False, False, True]  # which piles are empty at the beginning
-RESULT = np.array([[1, -1], [-1, 1], [0, 0]], dtype=np.int8)  # scores by winner; a draw is -1, which is last
 
 GAME = Slopes

@@ -57,6 +57,10 @@ def score(model: MaskablePPO, env: SlopesVecEnv, hands: int) -> tuple[float, flo
     return float(returns.mean()), float(returns.std(ddof=1) / len(returns) ** 0.5)
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
 def main(
     game: Annotated[str, typer.Argument(help=f"One of {', '.join(game_names())}.")] = game_names()[0],
     opponents: Annotated[str, typer.Option(help="Agent that fills the other seats, such as random or heuristic.")] = (
@@ -88,4 +92,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app()
