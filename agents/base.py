@@ -124,7 +124,9 @@ def make_agent(spec: str, game: Game[Any, Any]) -> Agent:
             raise UnknownName("agent", spec, [*registered, "module:Class"])
         try:
             agent_class = getattr(import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
+        except (ModuleNotFoundError, AttributeError) as error:
+            if isinstance(error, ModuleNotFoundError) and error.name != module.split(".")[0]:
+                raise  # the module is there, what it needs is not
             raise UnknownName("agent", spec, [*registered, "module:Class"]) from error
     agent: Agent = agent_class.from_spec(game, arguments)
     agent.spec = spec

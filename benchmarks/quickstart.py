@@ -129,7 +129,7 @@ def main(
         "",
         f"Figures: {folder / EVALUATION}   learning curves: {folder / CURVES}   policy: {folder / BEST}",
         "What to try next:",
-        f"  slopes evaluate {GAME} --agent {spec} --against heuristic --deals 5000 --rule match=game",
+        f"  slopes evaluate {GAME} --agent {spec} --against heuristic --deals 2000 --seed 1 --rule match=game",
         f"  slopes record {GAME} --agents {spec} --matches 3 --seed 1 --out {folder}/matches.jsonl",
         f"  slopes replay {folder}/matches.jsonl --show",
         f"  slopes train {GAME} --decisions 50000000 --set network.layers=[512,512] --out runs/longer",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import reprlib
 from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 _brief = reprlib.Repr()
 _brief.maxstring = _brief.maxother = 60
@@ -21,7 +22,21 @@ def suggestion(word: object, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-class UnknownName(ValueError):
+class SlopesError(ValueError):
+    """What all errors of this library are; each may be pickled, and so passes from one process to another."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[SlopesError], args: tuple[Any, ...], attributes: dict[str, Any]) -> SlopesError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
+
+
+class UnknownName(SlopesError):
     """A name that is not in a list of known names."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
@@ -51,11 +66,11 @@ def expect_keys(found: object, required: Collection[str], optional: Collection[s
             raise ValueError(f"the key {key!r} is missing")
 
 
-class RulesError(ValueError):
+class RulesError(SlopesError):
     """An option of a game with a value that is not allowed."""
 
 
-class DealError(ValueError):
+class DealError(SlopesError):
     """A scripted deal that does not fit its rules; ``hand`` counts from 1."""
 
     def __init__(self, reason: str, *, game: str, match: int | None = None, hand: int | None = None) -> None:
@@ -68,7 +83,7 @@ class ScriptExhausted(DealError):
     """The scripted deals have run out and no seed was given to go on from."""
 
 
-class IllegalAction(ValueError):
+class IllegalAction(SlopesError):
     """An action that the rules do not allow; the batch it was meant for is unchanged."""
 
     def __init__(self, game: str, index: int, seat: int, action: str, legal: list[str]) -> None:

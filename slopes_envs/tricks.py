@@ -41,7 +41,7 @@ class TricksState(TrickState, Protocol):
 
     seat: NDArray[np.int8]  # [B] seat to move
     leader: NDArray[np.int8]  # [B] who leads or led the present trick
-    table: NDArray[Any]  # [B, P] card of each seat in the present trick, bit sets
+    table: NDArray[Any]  # [B, P] card of each seat in the present trick, in the game's own form, 0 for none
     tricks: NDArray[np.int8]  # [B, P] tricks taken in this hand
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import fields
 from typing import Any
 
@@ -14,6 +15,7 @@ from scipy.stats import chisquare
 from variants import VARIANTS, all_variants, made, variant_id
 
 from slopes_envs import (
+    DealError,
     IllegalAction,
     InformationSet,
     RulesError,
@@ -345,6 +347,23 @@ def test_games_are_values(name: str) -> None:
     assert make_game(name) != make_game(name, match="hand")
     assert repr(make_game(name, match="hand")) == f"make_game({name!r}, match='hand')"
     assert len({make_game(name), make_game(name)}) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnknownName("game", "chess", ["slopes"]),
+        RulesError("no"),
+        DealError("no cards", game="slopes", match=2, hand=3),
+        ScriptExhausted("no deal", game="slopes"),
+        IllegalAction("slopes", 3, 1, "'end'", ["R7 on 2"]),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_pass_from_process_to_process(error: Exception) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert (str(again), vars(again)) == (str(error), vars(error))
 
 
 def test_every_game_has_variants() -> None:

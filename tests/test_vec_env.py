@@ -41,19 +41,29 @@ class Chooser:
         return np.where(masks, self.rng.random(masks.shape), -1).argmax(axis=1)
 
 
-def limits(name: str) -> dict[str, int]:
-    """Options that cut a match off as early as can be."""
-    options = {spec.name for spec in fields(game_class(name).rules_type)}
-    return {limit: 1 for limit in ("max_hands", "max_turns") if limit in options}
+def options(name: str, **wanted: Any) -> dict[str, Any]:
+    """Those of some options that a game has."""
+    known = {spec.name for spec in fields(game_class(name).rules_type)}
+    return {key: value for key, value in wanted.items() if key in known}
+
+
+def hand(name: str) -> dict[str, Any]:
+    """Single hands, short ones."""
+    return options(name, match="hand", max_turns=12)
+
+
+def cut_off(name: str) -> dict[str, Any]:
+    """Matches that are truncated as early as can be."""
+    return options(name, max_hands=1, max_turns=1)
 
 
 # ---------------------------------------------------------------------------------------------- the same as other views
 
 
 @every_name
-@pytest.mark.parametrize("rules", [{}, {"match": "hand"}], ids=["match", "hand"])
-def test_it_is_the_gymnasium_view(name: str, rules: dict[str, Any]) -> None:
-    size = 5
+@pytest.mark.parametrize("rules_of", [hand, lambda name: {}], ids=["hand", "match"])
+def test_it_is_the_gymnasium_view(name: str, rules_of: Callable[[str], dict[str, Any]]) -> None:
+    size, rules = 5, rules_of(name)
     env, view = SlopesVecEnv(name, size, seed=SEED, **rules), SlopesVectorEnv(name, size, **rules)
     choose, returns, lengths = Chooser(), np.zeros(size), np.zeros(size, dtype=int)
     assert np.array_equal(env.reset(), view.reset(seed=SEED)[0])
@@ -82,7 +92,7 @@ def test_it_is_the_gymnasium_view(name: str, rules: dict[str, Any]) -> None:
 @every_name
 def test_a_match_is_that_of_the_core(name: str) -> None:
     """Rewards, length and last observation of one match, played again move by move on the core."""
-    env = SlopesVecEnv(name, 3, seat=1, seed=SEED, match="hand")
+    env = SlopesVecEnv(name, 3, seat=1, seed=SEED, **hand(name))
     env.reset()
     game, done, actions = env.game, np.zeros(3, dtype=bool), []
     while not done[2]:
@@ -98,10 +108,10 @@ def test_a_match_is_that_of_the_core(name: str) -> None:
     assert np.array_equal(infos[2]["terminal_observation"], game.observe(state, np.array([1]))[0])
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if limits(name)])
+@pytest.mark.parametrize("name", [name for name in NAMES if cut_off(name)])
 def test_truncation_is_told_apart(name: str) -> None:
-    env = SlopesVecEnv(name, 4, seed=SEED, **limits(name))
-    view = SlopesVectorEnv(name, 4, **limits(name))
+    env = SlopesVecEnv(name, 4, seed=SEED, **cut_off(name))
+    view = SlopesVectorEnv(name, 4, **cut_off(name))
     env.reset()
     view.reset(seed=SEED)
     choose, told = Chooser(), set()
@@ -139,7 +149,7 @@ def test_seeding(name: str) -> None:
 
 @every_name
 def test_a_reset_in_mid_play_begins_new_episodes(name: str) -> None:
-    env = SlopesVecEnv(name, 2, seed=SEED, match="hand")
+    env = SlopesVecEnv(name, 2, seed=SEED, **hand(name))
     env.reset()
     choose = Chooser()
     env.step(choose(env.action_masks()))
@@ -211,10 +221,10 @@ def test_attributes_and_methods(name: str) -> None:
 
 @every_name
 def test_wrappers_of_stable_baselines3(name: str) -> None:
-    plain = SlopesVecEnv(name, 3, seed=SEED, match="hand")
+    plain = SlopesVecEnv(name, 3, seed=SEED, **hand(name))
     with pytest.warns(UserWarning, match="already wrapped with a `Monitor`"):
-        monitored = VecMonitor(SlopesVecEnv(name, 3, seed=SEED, match="hand"))
-    normalised = VecNormalize(SlopesVecEnv(name, 3, seed=SEED, match="hand"), norm_obs=False, gamma=1.0)
+        monitored = VecMonitor(SlopesVecEnv(name, 3, seed=SEED, **hand(name)))
+    normalised = VecNormalize(SlopesVecEnv(name, 3, seed=SEED, **hand(name)), norm_obs=False, gamma=1.0)
     choose, ends = Chooser(), 0
     for env in (plain, monitored, normalised):
         env.reset()
@@ -256,7 +266,7 @@ def test_errors(name: str) -> None:
 
 @every_name
 def test_copies_in_mid_play_go_on_alike(name: str) -> None:
-    env = SlopesVecEnv(name, 3, seed=SEED, match="hand")
+    env = SlopesVecEnv(name, 3, seed=SEED, **hand(name))
     env.reset()
     choose = Chooser()
     for _ in range(3):
@@ -280,8 +290,8 @@ def learner(env: Any, **settings: Any) -> MaskablePPO:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda name: SlopesVecEnv(name, 8, match="hand"),
-        lambda name: DummyVecEnv([lambda: gymnasium.make(gymnasium_id(name), match="hand")]),
+        lambda name: SlopesVecEnv(name, 8, **hand(name)),
+        lambda name: DummyVecEnv([lambda: gymnasium.make(gymnasium_id(name), **hand(name))]),
     ],
     ids=["native", "gymnasium"],
 )
@@ -298,7 +308,7 @@ def test_stock_maskable_ppo_learns(name: str, make: Callable[[str], Any], tmp_pa
 
 @every_name
 def test_learning_repeats_itself_and_keeps_statistics(name: str) -> None:
-    models = [learner(SlopesVecEnv(name, 8, match="hand"), n_steps=32).learn(256) for _ in range(2)]
+    models = [learner(SlopesVecEnv(name, 8, **hand(name)), n_steps=32).learn(256) for _ in range(2)]
     one, other = (model.policy.state_dict() for model in models)
     assert all(value.equal(other[key]) for key, value in one.items())
     assert models[0].ep_info_buffer and list(models[0].ep_info_buffer) == list(models[1].ep_info_buffer)
@@ -306,7 +316,7 @@ def test_learning_repeats_itself_and_keeps_statistics(name: str) -> None:
 
 @every_name
 def test_evaluating_needs_no_monitor_and_a_model_can_be_an_opponent(name: str) -> None:
-    game = make_game(name, match="hand")
+    game = make_game(name, **hand(name))
     model = learner(SlopesVecEnv(game, 4))
 
     def play(view: InformationSet) -> Any:

@@ -47,14 +47,23 @@ NAMES = game_names()
 SEED = 11
 
 
+def options(name: str, **wanted: Any) -> dict[str, Any]:
+    """Those of some options that a game has."""
+    known = {spec.name for spec in fields(game_class(name).rules_type)}
+    return {key: value for key, value in wanted.items() if key in known}
+
+
+def hand(name: str) -> dict[str, Any]:
+    """Single hands, short ones."""
+    return options(name, match="hand", max_turns=12)
+
+
 def limited(name: str) -> dict[str, Any]:
-    """Options under which whole matches are short, and of different length where they can be."""
-    wanted = {"max_hands": 3, "target_score": 1, "max_turns": 12}
-    options = {spec.name for spec in fields(game_class(name).rules_type)}
-    return {key: value for key, value in wanted.items() if key in options}
+    """Short whole matches, of different length where they can be."""
+    return options(name, max_hands=3, target_score=1, max_turns=11)
 
 
-GAMES = [(name, rules) for name in NAMES for rules in ({"match": "hand"}, limited(name))]
+GAMES = [(name, rules) for name in NAMES for rules in (hand(name), limited(name))]
 every_game = pytest.mark.parametrize(("name", "rules"), GAMES, ids=[f"{name}-{rules}" for name, rules in GAMES])
 every_name = pytest.mark.parametrize("name", NAMES)
 
@@ -154,8 +163,8 @@ def played_in_batch(env: SlopesVectorEnv, steps: int, seed: int = SEED) -> list[
 
 @every_name
 def test_making_by_id(name: str) -> None:
-    env = gymnasium.make(gymnasium_id(name), match="hand").unwrapped
-    assert isinstance(env, SlopesEnv) and env.game == make_game(name, match="hand")
+    env = gymnasium.make(gymnasium_id(name), **hand(name)).unwrapped
+    assert isinstance(env, SlopesEnv) and env.game == make_game(name, **hand(name))
     assert isinstance(env.action_space, gymnasium.spaces.Discrete) and env.action_space.n == env.game.num_actions
     batch = gymnasium.make_vec(gymnasium_id(name), num_envs=3, seat=1)
     assert isinstance(batch, SlopesVectorEnv) and batch.num_envs == 3 and batch.seats.tolist() == [1, 1, 1]
@@ -307,7 +316,7 @@ def uniformly(view: InformationSet) -> NDArray[np.int64]:
 
 @every_name
 def test_opponents_of_every_kind(name: str) -> None:
-    game = make_game(name, match="hand")
+    game = make_game(name, **hand(name))
     kinds = ["random", make_agent("random", game), uniformly, [uniformly] * (game.num_players - 1)]
     played = [played_in_batch(SlopesVectorEnv(game, 3, opponents=kind), steps=40) for kind in kinds]
     for other in played[1:]:
@@ -518,7 +527,7 @@ def test_a_reset_is_needed(name: str) -> None:
     for env in (SlopesVectorEnv(name, 2), TurnVectorEnv(name, 2)):
         with pytest.raises(ResetNeeded, match=f"{name}: expected reset before step"):
             env.step(np.zeros(2, dtype=np.int64))
-    single = SlopesEnv(name, match="hand")
+    single = SlopesEnv(name, **hand(name))
     with pytest.raises(ResetNeeded):
         single.step(0)
     _, info = single.reset(seed=1)
@@ -573,7 +582,7 @@ def with_stillborn_matches(name: str, which: Callable[[NDArray[np.uint64]], NDAr
             state.terminated[which(seeds)] = True
             return state
 
-    return Stillborn(game_class(name).rules_type(match="hand"))
+    return Stillborn(game_class(name).rules_type(**hand(name)))
 
 
 @every_name
@@ -714,8 +723,8 @@ def test_self_play_repeats_itself(name: str, rules: dict[str, Any]) -> None:
 
 @every_name
 def test_what_is_returned_is_the_callers(name: str) -> None:
-    env = SlopesVectorEnv(name, 3, match="hand")
-    untouched = SlopesVectorEnv(name, 3, match="hand")
+    env = SlopesVectorEnv(name, 3, **hand(name))
+    untouched = SlopesVectorEnv(name, 3, **hand(name))
     for one in (env, untouched):
         one.reset(seed=SEED)
     choose = Chooser()

@@ -53,9 +53,9 @@ class TrainingConfig(_Strict):
     games: PositiveInt = Field(1024, description="games side by side")
     moves: PositiveInt = Field(66, description="moves of every game between two updates")
     network: Network = Network()
-    learning_rate: Schedule = Schedule(start=5e-4, end=1e-5)
+    learning_rate: Schedule = Schedule(start=1e-3, end=1e-5)
     entropy: Schedule = Schedule(start=0.02, end=0.001)
-    epochs: PositiveInt = 3
+    epochs: PositiveInt = 2
     minibatch: PositiveInt = 2048
     gamma: float = Field(1.0, gt=0, le=1)
     gae_lambda: float = Field(0.95, ge=0, le=1)

@@ -188,7 +188,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         network: NetworkShape | None = None,
         n_steps: int = 66,
         batch_size: int = 2048,
-        n_epochs: int = 3,
+        n_epochs: int = 2,
         gamma: float = 1.0,
         gae_lambda: float = 0.95,
         ent_coef: float = 0.02,

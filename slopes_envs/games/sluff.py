@@ -136,6 +136,11 @@ FOLLOW = np.array([-1, *range(COLOURS), -1], dtype=np.int8)  # by context
 
 ACTIONS = ("sluff", *(f"bid {number}" for number in range(1, BIDS)), *DECK.names, "bid 0")
 CARD_BIT = np.concatenate([np.zeros(BIDS, np.uint64), BIT[:CARDS], np.zeros(1, np.uint64)])  # by action
+ON_TABLE = np.array([0] * BIDS + list(range(1, CARDS + 1)) + [0], dtype=np.int8)  # by action: card + 1, 0 for a bid
+# Colour and number of a card on the table (card + 1) as a set of 4 + 14.
+COLOUR_AND_NUMBER = np.array(
+    [0, *(1 << card // NUMBERS | 1 << COLOURS + card % NUMBERS for card in range(CARDS))], dtype=np.uint64
+)
 # The actions are two words: the bids and the first 49 cards; the other cards and the bid of zero.
 SHIFT, IN_FIRST = np.uint64(BIDS), np.uint64(64 - BIDS)
 ZERO_BID_WORD = np.uint64(1 << (ZERO_BID - 64))
@@ -190,7 +195,7 @@ class SluffState(State):
     seen_twice: NDArray[np.uint64]  # [B, P] cards played in this hand by each seat twice
     gone: NDArray[np.uint64]  # [B] cards played in this hand at least once, by whomever
     gone_twice: NDArray[np.uint64]  # [B] cards played in this hand twice, by whomever
-    table: NDArray[np.uint64]  # [B, P] card of each seat in the present trick, bit sets
+    table: NDArray[np.int8]  # [B, P] card of each seat in the present trick plus 1, 0 for none
     bids: NDArray[np.int8]  # [B, P] 0 for sluff, 1 … 14, 15 for a bid of zero, -1 before the seat has bid
     tricks: NDArray[np.int8]  # [B, P] tricks taken in this hand
     opener: NDArray[np.int8]  # [B] who leads or led to the first trick; seats before it held no R2 (R5); -1 in bidding
@@ -282,9 +287,9 @@ class Sluff(Game[SluffState, SluffRules]):
 
         return [
             Plane("hand", "set", CARDS, 2, "own cards: held at least once, held twice"),
-            by_seat("table", "set", CARDS, "card in the present trick, by seat"),
+            by_seat("table", "set", COLOURS + NUMBERS, "colour and number of the card in the present trick, by seat"),
+            # A card that is gone twice and was played by one seat alone was played by it twice.
             by_seat("seen", "set", CARDS, "cards played in this hand at least once, by seat"),
-            by_seat("seen_twice", "set", CARDS, "cards played in this hand twice, by seat"),
             Plane("gone", "set", CARDS, 2, "cards played in this hand by all: at least once, twice"),
             Plane("follow", "one_hot", COLOURS, about="colour to follow"),
             Plane("winning", "one_hot", MAX_SEATS, about="seat that wins the present trick so far"),
@@ -344,7 +349,7 @@ class Sluff(Game[SluffState, SluffRules]):
             seen_twice=np.zeros((b, p), np.uint64),
             gone=np.zeros(b, np.uint64),
             gone_twice=np.zeros(b, np.uint64),
-            table=np.zeros((b, p), np.uint64),
+            table=np.zeros((b, p), np.int8),
             bids=np.full((b, p), -1, np.int8),
             tricks=np.zeros((b, p), np.int8),
             opener=np.full(b, -1, np.int8),
@@ -430,7 +435,7 @@ class Sluff(Game[SluffState, SluffRules]):
         _add(state.seen.reshape(-1), state.seen_twice.reshape(-1), at, bit)
         state.gone_twice |= state.gone & bit
         state.gone |= bit
-        state.table.reshape(-1)[at] = bit
+        state.table.reshape(-1)[at] = ON_TABLE[actions]
         TRICKS.play(state, at, actions)
         state.seat = self._next_seat[state.seat]
         state.move += 1
@@ -512,9 +517,8 @@ class Sluff(Game[SluffState, SluffRules]):
         relative = self._relative
         return {
             "hand": np.stack([state.hands.reshape(-1)[own], state.doubles.reshape(-1)[own]]),
-            "table": state.table.reshape(-1)[rotated],
+            "table": COLOUR_AND_NUMBER[state.table.reshape(-1)[rotated]],
             "seen": state.seen.reshape(-1)[rotated],
-            "seen_twice": state.seen_twice.reshape(-1)[rotated],
             "gone": np.stack([state.gone, state.gone_twice]),
             "follow": FOLLOW[state.context],
             "winning": relative[seats, state.winner],
@@ -618,7 +622,7 @@ class Sluff(Game[SluffState, SluffRules]):
             "without_R2": [int(s) for s in passed_over],
             "leader": None if leader < 0 else leader,
             "trick": {
-                s: DECK.name(cards_in(int(state.table[i, s]))[0])
+                s: DECK.name(int(state.table[i, s]) - 1)
                 for s in (int(s) for s in self._clockwise[leader])
                 if state.table[i, s]
             },
