@@ -20,7 +20,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import slopes_envs
 from slopes_agents.random import RandomAgent
-from slopes_envs import Game, InformationSet, State, derive, make_game, match_seed
+from slopes_envs import Game, InformationSet, State, UnknownName, derive, make_game, match_seed
 from slopes_envs.chance import UInt64, below
+from slopes_envs.registry import game_class
 from slopes_envs.vector import TurnVectorEnv
 
 from .timing import Subject
@@ -56,20 +56,21 @@ _KEY_STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, so that keys that are stepped 
 
 def player_counts(name: str) -> list[int]:
     """Numbers of players that a game may be played with, in order."""
-    (metadata,) = [spec.metadata for spec in fields(_rules_type(name)) if spec.name == "num_players"]
-    return sorted(metadata["choices"] or range(metadata["at_least"], metadata["at_most"] + 1))
+    allowed = _num_players(name).metadata
+    return sorted(allowed["choices"] or range(allowed["at_least"], allowed["at_most"] + 1))
 
 
 def usual_player_counts(name: str) -> list[int]:
     """Those that are measured in every layer: all choices, or of a range the least, the default and the greatest."""
-    (spec,) = [spec for spec in fields(_rules_type(name)) if spec.name == "num_players"]
-    if spec.metadata["choices"]:
+    option = _num_players(name)
+    if option.metadata["choices"]:
         return player_counts(name)
-    return sorted({spec.metadata["at_least"], spec.default, spec.metadata["at_most"]})
+    return sorted({option.metadata["at_least"], option.default, option.metadata["at_most"]})
 
 
-def _rules_type(name: str) -> Any:
-    return slopes_envs.registry.game_class(name).rules_type
+def _num_players(name: str) -> Field[Any]:
+    (option,) = [option for option in fields(game_class(name).rules_type) if option.name == "num_players"]
+    return option
 
 
 @dataclass(frozen=True)
@@ -97,25 +98,26 @@ class Table:
         keys = derive(self.seed, np.arange(MATCHES))
         while (state.seat >= 0).any():
             _random_step(self.game, state, keys)
-        return state.move.astype(np.int64)
+        lengths: NDArray[np.int64] = state.move.astype(np.int64)
+        return lengths
 
     @cached_property
     def _pool(self) -> State:
-        """Matches under way, each at a random moment of its own length."""
-        at_random = below(derive(self.seed, 1, np.arange(MATCHES)), self.lengths)
+        """The same matches, each at a random moment before its end."""
+        ahead = below(derive(self.seed, 1, np.arange(MATCHES)), self.lengths)
         state = self.game.new(match_seed(self.seed, np.arange(MATCHES), 0))
         keys = derive(self.seed, np.arange(MATCHES))
-        pool = state.copy()
-        for moves in range(1, int(at_random.max(initial=0)) + 1):
+        pool: State = state.copy()
+        for moves in range(1, int(ahead.max()) + 1):
             _random_step(self.game, state, keys)
-            due = np.flatnonzero(at_random == moves)
+            due = np.flatnonzero(ahead == moves)
             if len(due):
                 pool.put(due, state.take(due))
         return pool
 
     def staggered(self, batch: int) -> State:
         """``batch`` matches under way, whose later deals are their own."""
-        state = self._pool.take(np.arange(batch) % MATCHES)
+        state: State = self._pool.take(np.arange(batch) % MATCHES)
         state.seed[:] = match_seed(self.seed, np.arange(batch), 1)
         return state
 
@@ -129,7 +131,7 @@ def _random_step(game: Game[Any, Any], state: State, keys: UInt64) -> Any:
 def bytes_a_game(state: State) -> float:
     """Memory that one game of a batch takes."""
     arrays = [getattr(state, spec.name) for spec in fields(state)]
-    return sum(array.nbytes for array in arrays if array is not None) / len(state)
+    return float(sum(array.nbytes for array in arrays if array is not None)) / len(state)
 
 
 # ----------------------------------------------------------------------------------------------------------- layers
@@ -169,7 +171,8 @@ class MaskedChoice:
         """Actions ``int64[B]`` from ``bool[B, A]`` or ``int8[B, A]``; every row must have a legal one."""
         batch, actions = mask.shape
         if batch <= FEW:
-            return np.where(mask, self._generator.random(mask.shape, np.float32), -1).argmax(axis=1)
+            drawn = np.where(mask, self._generator.random(mask.shape, np.float32), -1)
+            return np.asarray(drawn.argmax(axis=1), np.int64)
         places = np.flatnonzero(mask.view(np.bool_))
         row_starts = np.arange(0, batch * actions, actions)
         starts = np.searchsorted(places, row_starts)
@@ -226,7 +229,7 @@ class StableBaselines:
     def __init__(self, table: Table, batch: int) -> None:
         from slopes_training.vec_env import MASKS, SlopesVecEnv
 
-        self._masks = MASKS
+        self._masks = MASKS  # the name of the method that sb3-contrib calls
         self._others = _CountedRandom(table.game)
         game = beginning_with(table.game, table.staggered(batch))
         self.env = SlopesVecEnv(game, batch, opponents=self._others, seed=table.seed)
@@ -294,7 +297,7 @@ def subject(table: Table, layer: str, batch: int) -> Subject:
         make = module.env if layer == AEC else module.raw_env
         played, batch = Aec(make(**dict(table.options)), table.seed), 1
     else:
-        raise slopes_envs.UnknownName("layer", layer, LAYERS)
+        raise UnknownName("layer", layer, LAYERS)
     return Subject(game.name, game.rules.record(), layer, batch, played.play)
 
 

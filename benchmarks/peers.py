@@ -122,9 +122,9 @@ class _Dealt:
         chance = self.random.random
         decisions = 0
         while not state.is_terminal():
-            # Chance nodes (drawn cards) are as likely to bring any card that is left.
-            legal = state.legal_actions()
-            decisions += state.current_player() >= 0
+            legal = state.legal_actions()  # of chance, too: every card that is left is as likely to be drawn
+            if state.current_player() >= 0:
+                decisions += 1
             state.apply_action(legal[int(chance() * len(legal))])
         return decisions
 
@@ -170,7 +170,7 @@ def _cpp(dealt: _Dealt) -> Callable[[], int]:
             spiel.evaluate_bots(state, bots, dealt.seed + number)
             yield state
 
-    decisions = sum(item.player >= 0 for state in games() for item in state.full_history())
+    decisions = sum(1 for state in games() for move in state.full_history() if move.player >= 0)
 
     def play() -> int:
         for _ in games():

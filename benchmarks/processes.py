@@ -25,7 +25,7 @@ def _serve(pipe: Connection, core: int, table: Table, batch: int) -> None:
         try:
             while (seconds := pipe.recv()) is not STOP:
                 pipe.send(speed(play, seconds))
-        except EOFError:
+        except (EOFError, OSError):  # the parent has closed its end
             return
 
 

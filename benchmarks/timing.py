@@ -7,14 +7,16 @@ the other but in rounds, each of which gives every subject one slice of time, in
 from __future__ import annotations
 
 import gc
+import json
 import random
 import statistics
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-DECISIONS = "decisions/s"
+DECISIONS, GAMES, LENGTH, MEMORY = "decisions/s", "games/s", "decisions/game", "bytes/game"
+"""Units of results; a game is a whole match."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ class Subject:
     layer: str
     batch: int
     play: Callable[[], int] = field(compare=False)
+
+
+def identity(game: str, rules: Mapping[str, Any]) -> str:
+    """A game and its options as one text."""
+    return f"{game} {json.dumps(rules, sort_keys=True)}"
 
 
 class Speed(NamedTuple):

@@ -449,5 +449,73 @@ def evaluate(
         terminal.show_evaluation(_console(), result)
 
 
+@_command
+def throughput(
+    games: Annotated[
+        list[str] | None, typer.Argument(metavar="[GAME]...", help="Names of games; by default all of them.")
+    ] = None,
+    batch: Annotated[
+        list[int] | None,
+        typer.Option("--batch", parser=count, metavar="N", help="Games at once. Repeatable; by default 1 to 16384."),
+    ] = None,
+    layer: Annotated[
+        list[str] | None,
+        typer.Option("--layer", metavar="LAYER", help="core, observed, vector, sb3, aec_raw, aec. Repeatable."),
+    ] = None,
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Measure other libraries that are installed, and a reference in C.")
+    ] = False,
+    rule: RuleOption = None,
+    seed: Annotated[int, typer.Option("--seed", parser=whole_number, metavar="S", help="Of everything random.")] = 0,
+    workers: Annotated[
+        int, typer.Option("--workers", parser=count, metavar="N", help="Also compare so many processes with one.")
+    ] = 1,
+    runs: Annotated[
+        int, typer.Option("--runs", parser=count, metavar="N", help="Rounds, in each of which everything takes a turn.")
+    ] = 5,
+    seconds: Annotated[float, typer.Option("--seconds", metavar="T", help="Of one turn.")] = 0.5,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for JSON, report and plot.")] = None,
+    json_target: JsonOption = None,
+) -> None:
+    """Measure decisions a second on one core.
+
+    After Ctrl-C the rounds that were finished are told.
+    """
+    with _arguments():
+        from slopes_benchmarks.layers import LAYERS
+        from slopes_benchmarks.throughput import BATCHES, Interrupted, Plan, run
+        from slopes_benchmarks.throughput_report import show, write_report
+
+        _json_file(json_target)
+        names = tuple(games or game_names())
+        plan = Plan(
+            games=names,
+            rules={name: parse_rules(name, rule or []) for name in names},
+            layers=tuple(layer or LAYERS),
+            batches=tuple(batch or BATCHES),
+            peers=peers,
+            workers=workers,
+            runs=runs,
+            seconds=seconds,
+            seed=seed,
+        )
+    stopped = None
+    try:
+        result = run(plan, _console(stderr=True))
+    except Interrupted as error:
+        if error.result is None:
+            _fail("interrupted before the first round was finished", INTERRUPTED)
+        result, stopped = error.result, error
+    _write_json(json_target, result)
+    with _arguments():
+        written = [] if out is None else write_report(result, out)
+    if json_target != "-":
+        show(_console(), result)
+    for path in written:
+        typer.echo(f"written: {path}", err=True)
+    if stopped is not None:
+        _fail(f"interrupted: {stopped.done} of {runs} rounds were finished", INTERRUPTED)
+
+
 if __name__ == "__main__":
     main()

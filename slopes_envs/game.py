@@ -337,7 +337,8 @@ class Game(ABC, Generic[StateT, RulesT]):
         """Add to the hand object of game ``i`` what chance has brought since it was taken.
 
         Called after every action of a hand, the last one included, with what :meth:`deal_object` gave when the hand
-        began.  Only games whose deal goes on within a hand (reshuffles) do anything here.
+        began.  Only games whose deal goes on within a hand (reshuffles) do anything here; in these the state must
+        still tell of a hand when its last action has been taken.
         """
 
     def unused_deal(self, state: StateT, i: int) -> str | None:

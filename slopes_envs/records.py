@@ -43,6 +43,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from operator import length_hint
 from pathlib import Path
+from sys import intern
 from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -126,7 +127,6 @@ def _legal_names(game: Game[Any, Any], state: State, legal: NDArray[np.bool_]) -
 
 
 # ---------------------------------------------------------------------------------------------------------- writing
-
 
 # Seat, action, legal actions.  Tuples, and objects made of them for one match at a time, because batches hold millions
 # of moves: they are small, and the garbage collector leaves alone what can hold no cycle.
@@ -391,15 +391,15 @@ def _write_lines(stream: IO[bytes] | gzip.GzipFile, records: Iterable[Record]) -
 def _written_beside(path: Path) -> Iterator[IO[bytes]]:
     """A new file that takes its place at ``path`` when all went well, and is removed otherwise."""
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with beside.open("xb") as stream:
-        try:
+    try:
+        with beside.open("wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        except BaseException:
-            beside.unlink()
-            raise
-    beside.replace(path)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -422,6 +422,7 @@ class _Match:
 
     def __init__(self, line: int, text: bytes) -> None:
         self.line, self.text = line, text
+        self.name = ""
         self.game: Game[Any, Any] | None = None
         self.hands: list[_Hand] = []
         self.scores: list[int] = []
@@ -461,7 +462,7 @@ def _read_record(match: _Match) -> None:
         if not all(label is None or isinstance(label, str) for label in labels):
             raise ValueError(f"players: expected labels (text or null), got {shown(players)}")
     hands = _read_list(record["hands"], "hands")
-    match.game = game
+    match.name, match.game = game.name, game
     for number, hand in enumerate(hands, 1):
         _read_hand(match, game, number, hand)
     match.scores = _read_scores(record["scores"], game)
@@ -499,18 +500,20 @@ def _read_hand(match: _Match, game: Game[Any, Any], number: int, hand: Any) -> N
 
 def _read_move(move: Any) -> _Move:
     try:
-        seat, action = move["seat"], move["action"]
-        legal = move[LEGAL] if len(move) > len(MOVE_KEYS) else None
+        seat, action = move["seat"], intern(move["action"])  # the same few names over and over: one object each
+        if len(move) == len(MOVE_KEYS) and type(seat) is int:
+            return seat, action, None
+        legal = move[LEGAL]
+        if len(move) == len(MOVE_KEYS) + 1 and type(seat) is int and type(legal) is list:
+            return seat, action, tuple(map(intern, legal))
     except (KeyError, TypeError):
-        seat = action = legal = None
-    if type(seat) is int and type(action) is str and len(move) == 2 + (type(legal) is list):
-        return seat, action, None if legal is None else tuple(legal)
+        pass  # told apart below
     expect_keys(move, MOVE_KEYS, (LEGAL,))
-    if type(seat) is not int:
-        raise ValueError(f"seat: expected a whole number, got {shown(seat)}")
-    if type(action) is not str:
-        raise ValueError(f"action: expected a name, got {shown(action)}")
-    raise ValueError(f"{LEGAL}: expected a list of names, got {shown(legal)}")
+    if type(move["seat"]) is not int:
+        raise ValueError(f"seat: expected a whole number, got {shown(move['seat'])}")
+    if type(move["action"]) is not str:
+        raise ValueError(f"action: expected a name, got {shown(move['action'])}")
+    raise ValueError(f"{LEGAL}: expected a list of names, got {shown(move[LEGAL])}")
 
 
 def _expect_no_text(deal: Any) -> None:
@@ -684,8 +687,8 @@ def verify_lines(lines: Iterable[bytes], batch: int = BATCH) -> Iterator[Verifie
             if problem is not None and match.line == problem.line:
                 raise problem
             moves = sum(len(hand.moves) for hand in match.hands)
-            name = "" if game is None else game.name
-            yield Verified(match.line, name, len(match.hands), moves, match.end, match.text)
+            yield Verified(match.line, match.name, len(match.hands), moves, match.end, match.text)
+        matches.clear()  # lest they fill the memory while the next ones are read
 
 
 def _read(lines: Iterable[bytes]) -> Iterator[_Match]:
@@ -726,7 +729,7 @@ class _Place:
     """How far the replay of one match has come."""
 
     match: _Match
-    scores: list[int]  # at the start of the open hand
+    scores: list[int] = field(default_factory=list)  # at the start of the open hand
     hand: int = 0  # number of the open hand, from 1
     moves: Iterator[_Move] = field(default_factory=lambda: iter(()))  # what is still to come of it
     first_move: int = 0  # moves of the match before it
@@ -783,9 +786,8 @@ class _Replay:
                 row = _row(error)
                 self._note(matches[row].fault(error.reason, 1))
                 del matches[row:]
-        for match in matches:
-            self.places.append(_Place(match, []))
         if matches:
+            self.places = [_Place(match) for match in matches]
             for place, scores in zip(self.places, self.game.scores(self.state).tolist(), strict=True):
                 place.next_hand(scores, 0)
 
@@ -882,7 +884,7 @@ class _Replay:
     def _take(self, actions: NDArray[np.int64]) -> NDArray[np.int32]:
         """Take actions; returns the number of the hand in which each match was before."""
         while True:
-            hand = self.state.hand.copy()
+            hand: NDArray[np.int32] = self.state.hand.copy()
             try:
                 self.game.step(self.state, actions, check=False)
                 return hand
@@ -901,6 +903,8 @@ class _Replay:
             self._keep(list(range(row)))
             return actions[:row]
         # The hand before may be wrong too, and comes first: let it end, with some other deal to follow.
+        if self.state.scripts[row].goes_on:
+            raise error  # it does not come from the record
         if not isinstance(error, ScriptExhausted):
             place.wrong_deal = error.reason
         deals = tuple(hand.deal for hand in place.match.hands[: place.hand])
@@ -1045,7 +1049,7 @@ def _shown_moves(game: Game[Any, Any], state: State, moves: list[dict[str, Any]]
     """The moves of one hand, as many on a line as belong together; plays them on ``state``."""
     # With one hand as the match, the last move does not deal the next hand, and what it brought can still be seen.
     one_hand = type(game)(replace(game.rules, match="hand"))
-    heading, held, trick = "", [], 0
+    heading, held, trick = "", list[str](), 0
     for move in moves:
         action = np.array([game.parse_action(state, 0, move["action"])])
         before, after = one_hand.describe(state, 0), state.copy()

@@ -12,6 +12,7 @@ GAMES: dict[str, str] = {
     "slippery_slope": ".games.slippery_slope",
     "sloppy_seconds": ".games.sloppy_seconds",
     "sluff": ".games.sluff",
+    "slopes": ".games.slopes",
 }
 """Module of each game, by name; the module holds the game's class as ``GAME``."""
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers import assert_same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -23,8 +24,9 @@ from record_corruptions import CORRUPTIONS, Corruption
 from referees import replay
 from variants import VARIANTS, all_variants, variant_id
 
-from slopes_envs import Game, IllegalAction, InformationSet, game_names, make_game, match_seed
+from slopes_envs import DealError, Game, IllegalAction, InformationSet, game_names, make_game, match_seed
 from slopes_envs import records as records_module
+from slopes_envs.cards import Deck
 from slopes_envs.records import (
     BATCH,
     Record,
@@ -198,10 +200,7 @@ def test_one_policy_a_seat(name: str) -> None:
 def test_recorder(name: str) -> None:
     """Scripted deals have no seed; records can be asked for at any time, and stay as they were."""
     game = make_game(name, **VARIANTS[name][-1])
-    scripts = [
-        [{key: value for key, value in hand.items() if key not in ("moves", "scores")} for hand in record["hands"]]
-        for record in played(game, 2, max_moves=30)
-    ]
+    scripts = [deals_of(record) for record in played(game, 2, max_moves=30)]
     recorder = Recorder(game, game.from_deals(scripts, then_seeds=[3, 4]))
     for _ in range(4):
         recorder.step(at_random(InformationSet(game, recorder.state)))
@@ -350,6 +349,48 @@ def test_options_of_any_size(name: str) -> None:
     limits = {"target_score", "max_hands", "max_turns", "rounds"} & make_game(name).rules.record().keys()
     game = make_game(name, **dict.fromkeys(limits, 10**30))
     assert verified(*played(game, 2, max_moves=300))[1].end == ("unfinished" if limits else "terminated")
+
+
+# --------------------------------------------------------------------------------------------------------------- deals
+
+
+def deals_of(record: Record) -> list[dict[str, Any]]:
+    """The hand objects of a record without moves and scores."""
+    return [{key: value for key, value in hand.items() if key not in ("moves", "scores")} for hand in record["hands"]]
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_deals_for_play_may_be_text_and_are_as_strict_otherwise(name: str) -> None:
+    record = json.loads(short_record(name))
+    game = make_game(name, **{key: value for key, value in record["rules"].items() if not isinstance(value, list)})
+    deals = deals_of(record)
+    as_text = copy.deepcopy(deals)
+    for entry in as_text:
+        entry["deal"]["hands"] = [" ".join(cards) for cards in entry["deal"]["hands"]]
+    assert_same(game.from_deals([deals]), game.from_deals([as_text]), leave_out=("scripts",))
+    with pytest.raises(DealError, match="unknown key 'moves'"):
+        game.from_deals([record["hands"]])
+    with pytest.raises(DealError, match="match 2, hand 1: the key 'deal' is missing"):
+        game.from_deals([deals, [{key: value for key, value in deals[0].items() if key != "deal"}]])
+
+
+def test_cards_from_outside() -> None:
+    deck = Deck(suits=("C", "D"), ranks=("A", "2", "3"), extras=("LJ",))
+    assert deck.parse_hands([["AC", "LJ"], "3D 2C", []], (2, 2, 0)) == [[0, 6], [5, 1], []]
+    assert deck.parse_cards(("AC", "AC"), None, "stock") == [0, 0]
+    assert deck.parse_hands([["AC", "AC"]], (2,), copies=2) == [[0, 0]]
+    deck.check_copies([0, 0, 1], copies=[2, 1, 0, 0, 0, 0, 0])
+    for hands, sizes, copies, reason in [
+        ([["AC"]], (1, 1), 1, "hands: expected the hands of 2 seats, got 1"),
+        ("AC", (1,), 1, "hands: expected the hands of 1 seats, got 'AC'"),
+        ([["AC"], {"2C": 1}], (1, 1), 1, r"seat 1: expected a list of card names, got \{'2C': 1\}"),
+        ([["AC", "2C"], ["3C"]], (2, 2), 1, "seat 1: expected 2 cards, got 1"),
+        ([["AC", "4C"]], (2,), 1, r"seat 0: unknown card '4C' \(known: AC, 2C, 3C"),
+        ([["AC"], ["AC"]], (1, 1), 1, "AC is dealt 2 times, but the deck has it 1 times"),
+        ([["AC"], ["2C"]], (1, 1), [1, 0, 1, 1, 1, 1, 1], "2C is dealt 1 times, but the deck has it 0 times"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{reason}"):
+            deck.parse_hands(hands, sizes, copies)
 
 
 # --------------------------------------------------------------------------------------------------------------- files

@@ -382,7 +382,7 @@ def test_everything_a_seat_should_know_is_in_its_observation(seed: int, players:
     names = np.array(DECK.names)
     code = {"sluff": 0, None: -1, 0: 15} | {n: n for n in range(1, 15)}
     while state.seat[0] >= 0:
-        for seat in {int(state.seat[0]), int(state.move[0] * 3 + seed) % players}:
+        for seat in {int(state.seat[0]), (int(state.move[0]) * 3 + seed) % players}:
             known = referee.public(seat)
             seen = {name: value[0] for name, value in game.observation.decode(game.observe(state, seat)).items()}
             around = [(seat + k) % players for k in range(players)]
@@ -469,6 +469,19 @@ def test_one_layout_for_all_numbers_of_players() -> None:
     for name, value in six.observation_all.split(six.observe_all(state, 1)).items():
         if six.observation_all.planes[name].groups == 10:
             assert not value[:, 6:].any()
+
+
+def test_absent_seats_can_hold_nothing() -> None:
+    layout = make_game("sluff").observation
+    values = {
+        name: np.zeros((1,) if plane.groups is None else (plane.groups, 1), dtype=np.int64)
+        for name, plane in layout.planes.items()
+    }
+    values["bids"][4:] = -1
+    assert not layout.split(layout.pack(1, values))["bids"][0, 4:].any()
+    values["tricks"][4] = 1
+    with pytest.raises(ValueError, match="plane 'tricks': expected nothing in the groups from 4 on"):
+        layout.pack(1, values)
 
 
 def test_perfect_information_shows_all_hands() -> None:

@@ -288,18 +288,18 @@ def learner(env: Any, **settings: Any) -> MaskablePPO:
 
 @every_name
 @pytest.mark.parametrize(
-    "make",
+    ("make", "decisions"),
     [
-        lambda name: SlopesVecEnv(name, 8, **hand(name)),
-        lambda name: DummyVecEnv([lambda: gymnasium.make(gymnasium_id(name), **hand(name))]),
+        (lambda name: SlopesVecEnv(name, 8, **hand(name)), 384),
+        (lambda name: DummyVecEnv([lambda: gymnasium.make(gymnasium_id(name), **hand(name))]), 64),
     ],
     ids=["native", "gymnasium"],
 )
-def test_stock_maskable_ppo_learns(name: str, make: Callable[[str], Any], tmp_path: Path) -> None:
+def test_stock_maskable_ppo_learns(name: str, make: Callable[[str], Any], decisions: int, tmp_path: Path) -> None:
     model = learner(make(name))
     before = {key: value.clone() for key, value in model.policy.state_dict().items()}
-    model.learn(384)
-    assert model.num_timesteps >= 384
+    model.learn(decisions)
+    assert model.num_timesteps >= decisions
     assert any(not value.equal(before[key]) for key, value in model.policy.state_dict().items())
     model.save(tmp_path / "model.zip")
     again = MaskablePPO.load(tmp_path / "model.zip", env=make(name), device="cpu")

@@ -56,7 +56,7 @@ class TrainingConfig(_Strict):
     learning_rate: Schedule = Schedule(start=1e-3, end=1e-5)
     entropy: Schedule = Schedule(start=0.02, end=0.001)
     epochs: PositiveInt = 2
-    minibatch: PositiveInt = 2048
+    minibatch: PositiveInt = 1024
     gamma: float = Field(1.0, gt=0, le=1)
     gae_lambda: float = Field(0.95, ge=0, le=1)
     clip: PositiveFloat = 0.2

@@ -187,7 +187,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         *,
         network: NetworkShape | None = None,
         n_steps: int = 66,
-        batch_size: int = 2048,
+        batch_size: int = 1024,
         n_epochs: int = 2,
         gamma: float = 1.0,
         gae_lambda: float = 0.95,
@@ -333,7 +333,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         generator = self._generator(2)
         losses: list[tuple[float, ...]] = []
         for _ in range(self.n_epochs):
-            for rows in torch.randperm(len(data.actions), generator=generator).split(self.batch_size or 2048):
+            for rows in torch.randperm(len(data.actions), generator=generator).split(self.batch_size or 1024):
                 losses.append(self._update(data.take(rows), clip_range))
             self._n_updates += 1
         self._log(losses, rollout, advantages, clip_range)
