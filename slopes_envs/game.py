@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .cards import select_bit
-from .chance import UInt64, below
+from .chance import Purpose, UInt64, below, derive
 from .errors import DealError, IllegalAction, RulesError, ScriptExhausted, UnknownName, expect_keys, shown
 from .features import Layout, Observation
 
@@ -591,6 +591,59 @@ class Game(ABC, Generic[StateT, RulesT]):
                 )
         return found
 
+    def _take_dealer(self, state: Any, row: int, dealer: int) -> None:
+        """Take the dealer of a scripted hand: the first one is free unless the rules name it, later ones rotate."""
+        if state.hand[row] == 0 and self.rules.first_dealer is None:  # type: ignore[attr-defined]
+            state.dealer[row] = dealer
+        elif state.dealer[row] != dealer:
+            raise DealError(
+                f"the dealer is seat {state.dealer[row]}, got {dealer}",
+                game=self.name,
+                match=row + 1,
+                hand=int(state.hand[row]) + 1,
+            )
+
+    def _finish_hand(self, state: StateT, rows: Rows, change: NDArray[np.int32], rewards: NDArray[np.float32]) -> Rows:
+        """Book a hand that is over in some games: scores, rewards, ends of matches.
+
+        Parameters
+        ----------
+        state, rewards
+            Changed in place.
+        rows
+            Games whose hand is over.
+        change
+            ``int32[N, P]``, what it changed in the scores.
+
+        Returns
+        -------
+        The games that go on with another hand.
+        """
+        state.scores[rows] += change
+        state.hand[rows] += 1
+        if self.rules.match == "hand":
+            terminated, truncated = np.ones(len(rows), np.bool_), np.zeros(len(rows), np.bool_)
+        else:
+            terminated, truncated = self._match_over(state, rows)
+        state.terminated[rows] = terminated
+        state.truncated[rows] = truncated
+        ended = terminated | truncated
+        state.seat[rows[ended]] = -1
+        if self.rules.reward == "score":
+            rewards[rows] = change
+        elif ended.any():
+            rewards[rows[ended]] = self._win_rewards(state.scores[rows[ended]])
+        return rows[~ended]
+
+    def _match_over(self, state: StateT, rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether matches end with the hand just booked: by the rules, or cut off at a limit; ``bool[N]`` each.
+
+        As it stands: at ``target_score`` and, failing that, at ``max_hands``.
+        """
+        rules: Any = self.rules
+        reached = (state.scores[rows] >= rules.target_score).any(axis=1)
+        return reached, ~reached & (state.hand[rows] >= rules.max_hands)
+
     def _win_rewards(self, scores: NDArray[np.int32]) -> NDArray[np.float32]:
         """Rewards of finished matches under ``reward="win"``, ``float32[N, P]``.
 
@@ -601,6 +654,28 @@ class Game(ABC, Generic[StateT, RulesT]):
         losers = np.maximum(scores.shape[1] - winners, 1)
         shared = np.where(best, 1 / winners, -1 / losers)
         return np.where(winners == scores.shape[1], 0, shared).astype(np.float32)
+
+
+def common_fields(seeds: UInt64, num_players: int, scripts: NDArray[np.object_] | None) -> dict[str, Any]:
+    """The fields that every :class:`State` has, before the first hand."""
+    b = len(seeds)
+    return {
+        "seed": seeds.copy(),
+        "hand": np.zeros(b, np.int32),
+        "move": np.zeros(b, np.int32),
+        "seat": np.zeros(b, np.int8),
+        "scores": np.zeros((b, num_players), np.int32),
+        "terminated": np.zeros(b, np.bool_),
+        "truncated": np.zeros(b, np.bool_),
+        "scripts": scripts,
+    }
+
+
+def first_seats(seeds: UInt64, num_players: int, given: int | None) -> NDArray[np.int8]:
+    """The first dealer (or player) of every match, ``int8[B]``: the one given, or drawn from the seed."""
+    if given is not None:
+        return np.full(len(seeds), given, np.int8)
+    return below(derive(seeds, Purpose.FIRST_SEAT), num_players).astype(np.int8)
 
 
 def parse_hand_object(

@@ -54,9 +54,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..cards import BIT, Deck, bits_of, cards_in, deal_hands, random_subset
 from ..chance import Purpose, UInt64, below, derive
-from ..errors import DealError, UnknownName
+from ..errors import UnknownName
 from ..features import Layout, Observation, Plane
-from ..game import BidModel, Game, Rows, Rules, State, as_seats, option, parse_hand_object, row_starts
+from ..game import (
+    BidModel,
+    Game,
+    Rows,
+    Rules,
+    State,
+    as_seats,
+    common_fields,
+    first_seats,
+    option,
+    parse_hand_object,
+    row_starts,
+)
 from ..tricks import Played, TrickTables, clockwise, relative_seats
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "J", "Q", "K"), extras=("LJ", "BJ"))
@@ -269,15 +281,8 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
     def _start(self, seeds: UInt64, scripts: NDArray[np.object_] | None) -> SlipperySlopeState:
         b = len(seeds)
         state = SlipperySlopeState(
-            seed=seeds.copy(),
-            hand=np.zeros(b, np.int32),
-            move=np.zeros(b, np.int32),
-            seat=np.zeros(b, np.int8),
-            scores=np.zeros((b, P), np.int32),
-            terminated=np.zeros(b, np.bool_),
-            truncated=np.zeros(b, np.bool_),
-            scripts=scripts,
-            dealer=np.zeros(b, np.int8),
+            **common_fields(seeds, P, scripts),
+            dealer=first_seats(seeds, P, self.rules.first_dealer),
             moves=np.zeros(b, np.int8),
             hands=np.zeros((b, P), np.uint32),
             seen=np.zeros((b, P), np.uint32),
@@ -291,10 +296,6 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
             winner=np.full(b, -1, np.int8),
             voids=np.zeros((b, P), np.uint8),
         )
-        if self.rules.first_dealer is None:
-            state.dealer[:] = below(derive(seeds, Purpose.FIRST_SEAT), P)
-        else:
-            state.dealer[:] = self.rules.first_dealer
         self._deal(state, np.arange(b))
         return state
 
@@ -302,16 +303,7 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
         """Begin a hand in some games, whose ``hand`` and ``dealer`` are set (R1, R3)."""
         hands = deal_hands(derive(state.seed[rows], Purpose.DEAL, state.hand[rows]), len(DECK), (HAND,) * P)
         for place, (dealer, scripted) in self._scripted(state, rows):
-            row = rows[place]
-            if state.hand[row] == 0 and self.rules.first_dealer is None:
-                state.dealer[row] = dealer
-            elif state.dealer[row] != dealer:
-                raise DealError(
-                    f"the dealer is seat {state.dealer[row]}, got {dealer}",
-                    game=self.name,
-                    match=int(row) + 1,
-                    hand=int(state.hand[row]) + 1,
-                )
+            self._take_dealer(state, int(rows[place]), dealer)
             hands[place] = scripted
         state.hands[rows] = hands
         state.moves[rows] = 0
@@ -361,41 +353,16 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
             self._end_trick(state, done, rewards)
 
     def _end_trick(self, state: SlipperySlopeState, rows: Rows, rewards: NDArray[np.float32]) -> None:
-        winner = state.winner[rows]
-        state.tricks.reshape(-1)[rows * P + winner] += 1
-        state.seat[rows] = winner
-        state.leader[rows] = winner
-        state.table[rows] = 0
-        state.context[rows] = NOTHING_LED
-        state.best[rows] = 0
-        state.winner[rows] = -1
+        TRICKS.finish(state, rows)
         over = rows[state.moves[rows] == MOVES]
         if len(over):
             self._end_hand(state, over, rewards)
 
     def _end_hand(self, state: SlipperySlopeState, rows: Rows, rewards: NDArray[np.float32]) -> None:
         """Score a hand, then begin the next or end the match (R10, R11)."""
-        rules = self.rules
         change = score_hand(state.bids[rows], state.tricks[rows])
-        scores = state.scores[rows] + change
-        state.scores[rows] = scores
         state.last_bids[rows] = state.bids[rows]
-        state.hand[rows] += 1
-        if rules.match == "hand":
-            terminated = np.ones(len(rows), np.bool_)
-            truncated = np.zeros(len(rows), np.bool_)
-        else:
-            terminated = (scores >= rules.target_score).any(axis=1)
-            truncated = ~terminated & (state.hand[rows] >= rules.max_hands)
-        state.terminated[rows] = terminated
-        state.truncated[rows] = truncated
-        ended = terminated | truncated
-        if rules.reward == "score":
-            rewards[rows] = change
-        else:
-            rewards[rows] = np.where(ended[:, None], self._win_rewards(scores), 0)
-        state.seat[rows[ended]] = -1
-        on = rows[~ended]
+        on = self._finish_hand(state, rows, change, rewards)
         if len(on):
             state.dealer[on] = NEXT_SEAT[state.dealer[on]]
             self._deal(state, on)

@@ -53,10 +53,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..cards import BIT, Deck, bits_of, cards_in, deal_from, deal_within
-from ..chance import Purpose, UInt64, below, derive
-from ..errors import DealError, RulesError, UnknownName
+from ..chance import Purpose, UInt64, derive
+from ..errors import RulesError, UnknownName
 from ..features import Layout, Observation, Plane
-from ..game import BidModel, Game, Rows, Rules, State, as_seats, option, parse_hand_object, row_starts
+from ..game import (
+    BidModel,
+    Game,
+    Rows,
+    Rules,
+    State,
+    as_seats,
+    common_fields,
+    first_seats,
+    option,
+    parse_hand_object,
+    row_starts,
+)
 from ..tricks import Played, TrickTables, clockwise, relative_seats
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"))
@@ -284,15 +296,8 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
     def _start(self, seeds: UInt64, scripts: NDArray[np.object_] | None) -> SloppySecondsState:
         b, p = len(seeds), self.num_players
         state = SloppySecondsState(
-            seed=seeds.copy(),
-            hand=np.zeros(b, np.int32),
-            move=np.zeros(b, np.int32),
-            seat=np.zeros(b, np.int8),
-            scores=np.zeros((b, p), np.int32),
-            terminated=np.zeros(b, np.bool_),
-            truncated=np.zeros(b, np.bool_),
-            scripts=scripts,
-            dealer=np.zeros(b, np.int8),
+            **common_fields(seeds, p, scripts),
+            dealer=first_seats(seeds, p, self.rules.first_dealer),
             moves=np.zeros(b, np.int8),
             hands=np.zeros((b, p), np.uint64),
             seen=np.zeros((b, p), np.uint64),
@@ -306,10 +311,6 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
             winner=np.full(b, -1, np.int8),
             voids=np.zeros((b, p), np.uint8),
         )
-        if self.rules.first_dealer is None:
-            state.dealer[:] = below(derive(seeds, Purpose.FIRST_SEAT), p)
-        else:
-            state.dealer[:] = self.rules.first_dealer
         self._deal(state, np.arange(b))
         return state
 
@@ -318,16 +319,7 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
         keys = derive(state.seed[rows], Purpose.DEAL, state.hand[rows])
         hands = deal_from(keys, self._deck, (self.hand_size,) * self.num_players)
         for place, (dealer, scripted) in self._scripted(state, rows):
-            row = rows[place]
-            if state.hand[row] == 0 and self.rules.first_dealer is None:
-                state.dealer[row] = dealer
-            elif state.dealer[row] != dealer:
-                raise DealError(
-                    f"the dealer is seat {state.dealer[row]}, got {dealer}",
-                    game=self.name,
-                    match=int(row) + 1,
-                    hand=int(state.hand[row]) + 1,
-                )
+            self._take_dealer(state, int(rows[place]), dealer)
             hands[place] = scripted
         state.hands[rows] = hands
         state.moves[rows] = 0
@@ -386,26 +378,8 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
 
     def _end_hand(self, state: SloppySecondsState, rows: Rows, rewards: NDArray[np.float32]) -> None:
         """Score a hand, then begin the next or end the match (R9 to R11)."""
-        rules = self.rules
-        change = score_hand(state.points[rows], rules.tie_ranking)
-        scores = state.scores[rows] + change
-        state.scores[rows] = scores
-        state.hand[rows] += 1
-        if rules.match == "hand":
-            terminated = np.ones(len(rows), np.bool_)
-            truncated = np.zeros(len(rows), np.bool_)
-        else:
-            terminated = scores.max(axis=1) >= rules.target_score
-            truncated = ~terminated & (state.hand[rows] >= rules.max_hands)
-        state.terminated[rows] = terminated
-        state.truncated[rows] = truncated
-        ended = terminated | truncated
-        if rules.reward == "score":
-            rewards[rows] = change
-        else:
-            rewards[rows] = np.where(ended[:, None], self._win_rewards(scores), 0)
-        state.seat[rows[ended]] = -1
-        on = rows[~ended]
+        change = score_hand(state.points[rows], self.rules.tie_ranking)
+        on = self._finish_hand(state, rows, change, rewards)
         if len(on):
             state.dealer[on] = self._next_seat[state.dealer[on]]
             self._deal(state, on)

@@ -58,10 +58,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..cards import BIT, Deck, bits_of, cards_in, deal_from, deal_within
-from ..chance import Purpose, UInt64, below, derive
-from ..errors import DealError, RulesError, UnknownName
+from ..chance import Purpose, UInt64, derive
+from ..errors import RulesError, UnknownName
 from ..features import Layout, Observation, Plane
-from ..game import BidModel, Game, Rows, Rules, State, as_seats, option, parse_hand_object, row_starts
+from ..game import (
+    BidModel,
+    Game,
+    Rows,
+    Rules,
+    State,
+    as_seats,
+    common_fields,
+    first_seats,
+    option,
+    parse_hand_object,
+    row_starts,
+)
 from ..tricks import Played, TrickTables, clockwise, relative_seats
 
 DECK = Deck(suits=("R", "B", "G", "Y"), ranks=tuple(str(number) for number in range(1, 15)), rank_first=False)
@@ -333,15 +345,8 @@ class Sluff(Game[SluffState, SluffRules]):
     def _start(self, seeds: UInt64, scripts: NDArray[np.object_] | None) -> SluffState:
         b, p = len(seeds), self.num_players
         state = SluffState(
-            seed=seeds.copy(),
-            hand=np.zeros(b, np.int32),
-            move=np.zeros(b, np.int32),
-            seat=np.zeros(b, np.int8),
-            scores=np.zeros((b, p), np.int32),
-            terminated=np.zeros(b, np.bool_),
-            truncated=np.zeros(b, np.bool_),
-            scripts=scripts,
-            dealer=np.zeros(b, np.int8),
+            **common_fields(seeds, p, scripts),
+            dealer=first_seats(seeds, p, self.rules.first_dealer),
             moves=np.zeros(b, np.int8),
             hands=np.zeros((b, p), np.uint64),
             doubles=np.zeros((b, p), np.uint64),
@@ -359,10 +364,6 @@ class Sluff(Game[SluffState, SluffRules]):
             winner=np.full(b, -1, np.int8),
             voids=np.zeros((b, p), np.uint8),
         )
-        if self.rules.first_dealer is None:
-            state.dealer[:] = below(derive(seeds, Purpose.FIRST_SEAT), p)
-        else:
-            state.dealer[:] = self.rules.first_dealer
         self._deal(state, np.arange(b))
         return state
 
@@ -371,16 +372,7 @@ class Sluff(Game[SluffState, SluffRules]):
         keys = derive(state.seed[rows], Purpose.DEAL, state.hand[rows])
         dealt = deal_from(keys, self._deck, (self.hand_size,) * self.num_players)
         for place, (dealer, scripted) in self._scripted(state, rows):
-            row = rows[place]
-            if state.hand[row] == 0 and self.rules.first_dealer is None:
-                state.dealer[row] = dealer
-            elif state.dealer[row] != dealer:
-                raise DealError(
-                    f"the dealer is seat {state.dealer[row]}, got {dealer}",
-                    game=self.name,
-                    match=int(row) + 1,
-                    hand=int(state.hand[row]) + 1,
-                )
+            self._take_dealer(state, int(rows[place]), dealer)
             dealt[place] = scripted
         state.hands[rows] = dealt[:, :, 0] | dealt[:, :, 1]
         state.doubles[rows] = dealt[:, :, 0] & dealt[:, :, 1]
@@ -470,20 +462,14 @@ class Sluff(Game[SluffState, SluffRules]):
     def _end_hand(self, state: SluffState, rows: Rows, rewards: NDArray[np.float32]) -> None:
         """Score a hand, then begin the next or end the match (R8 to R11)."""
         change = score_hand(state.bids[rows], state.tricks[rows])
-        scores = state.scores[rows] + change
-        state.scores[rows] = scores
-        state.hand[rows] += 1
-        ended = state.hand[rows] >= self.num_hands
-        state.terminated[rows] = ended
-        if self.rules.reward == "score":
-            rewards[rows] = change
-        else:
-            rewards[rows] = np.where(ended[:, None], self._win_rewards(scores), 0)
-        state.seat[rows[ended]] = -1
-        on = rows[~ended]
+        on = self._finish_hand(state, rows, change, rewards)
         if len(on):
             state.dealer[on] = self._next_seat[state.dealer[on]]
             self._deal(state, on)
+
+    def _match_over(self, state: SluffState, rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """R11: every seat has dealt; there is no limit."""
+        return state.hand[rows] >= self.num_players, np.zeros(len(rows), np.bool_)
 
     # -- what a seat knows -----------------------------------------------------------------------------------------
 
