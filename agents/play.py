@@ -5,18 +5,29 @@ Shape letters: **B** games, **P** seats, **N** agents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from slopes_envs import Game, InformationSet, State
+from slopes_envs import Game, IllegalAction, InformationSet, State
 
 from .base import Agent
 
-Watch = Callable[[State, NDArray[np.int64], NDArray[np.int64]], None]
-"""Called before every step with the games still going, their places in the batch, and the actions."""
+
+class Watch(Protocol):
+    """Looks on while a batch is played.
+
+    Both methods are given the games that were going before the step, their places in the batch (``int64[G]``) and the
+    actions they take (``int64[G]``), and leave all of it as it is.
+    """
+
+    def before(self, state: State, places: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Look at the games before the step."""
+
+    def after(self, state: State, places: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Look at the same games after it; some may have ended."""
 
 
 class AgentFault(ValueError):
@@ -33,7 +44,7 @@ def choose(
     state: State,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    salt: NDArray[np.int64] | None = None,
+    salt: NDArray[Any] | None = None,
 ) -> NDArray[np.int64]:
     """Actions of the seats to move, ``int64[B]``, from a batch in which every game goes on.
 
@@ -44,7 +55,7 @@ def choose(
     seating
         ``int64[B, P]``: which agent sits where.
     salt
-        ``int64[B]``, for chance of its own; see :class:`slopes_envs.InformationSet`.
+        ``int[B]``, for chance of its own; see :class:`slopes_envs.InformationSet`.
 
     Raises
     ------
@@ -77,7 +88,9 @@ def play_out(
     state: State,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    watch: Watch | None = None,
+    *,
+    salts: NDArray[Any] | None = None,
+    watches: Sequence[Watch] = (),
 ) -> int:
     """Play every game of a batch to its end, in place.
 
@@ -87,21 +100,35 @@ def play_out(
         The games; changed in place, finished ones are left as they are.
     agents, seating
         As for :func:`choose`.
-    watch
-        Looks on.
+    salts
+        ``int[B, P]``: the salt of each seat, as for :func:`choose`.
+    watches
+        Look on at every step.
 
     Returns
     -------
     How many decisions were made.
+
+    Raises
+    ------
+    AgentFault
+        If an agent answers with something that is no legal action.
     """
     places = np.flatnonzero(state.seat >= 0)
     going = state.take(places)
     decisions = 0
     while len(places):
-        actions = choose(game, going, agents, seating[places])
-        if watch is not None:
-            watch(going, places, actions)
-        outcome = game.step(going, actions)
+        salt = None if salts is None else salts[places, going.seat]
+        actions = choose(game, going, agents, seating[places], salt)
+        for watch in watches:
+            watch.before(going, places, actions)
+        try:
+            outcome = game.step(going, actions)
+        except IllegalAction as error:
+            culprit = agents[seating[places[error.index], error.seat]]
+            raise AgentFault(f"{culprit!r}: {error}") from error
+        for watch in watches:
+            watch.after(going, places, actions)
         decisions += len(places)
         ended = outcome.terminated | outcome.truncated
         if ended.any():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -140,10 +141,9 @@ def compiled() -> Iterator[Reference]:
         raise NoReference(f"no C compiler: expected $CC or one of {', '.join(COMPILERS)}")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # some systems keep a loaded library
         library = Path(folder) / "reference.so"
+        build = [*shlex.split(found), *FLAGS, "-o", str(library), str(SOURCE)]
         try:
-            subprocess.run(
-                [*found.split(), *FLAGS, "-o", str(library), str(SOURCE)], check=True, capture_output=True, text=True
-            )
+            subprocess.run(build, check=True, capture_output=True, text=True)
             loaded = ctypes.CDLL(str(library))
         except subprocess.CalledProcessError as error:
             raise NoReference(f"{found} failed: {error.stderr.strip()}") from None

@@ -9,6 +9,9 @@ The deals are played in chunks of a fixed size, all tables of a chunk in one bat
 vary in its last bits with the size of a batch.  So neither the number of workers nor an interruption bears on a
 result.
 
+Where a value is given, control variates take out what was luck in the agents' own choices; see
+:mod:`~slopes_benchmarks.control`.
+
 Shape letters: **N** deals, **T** tables a deal, **R** of them with the agent, **P** seats.
 """
 
@@ -26,13 +29,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopes_agents import Agent, make_agent
-from slopes_agents.play import AgentFault, choose
-from slopes_envs import Game, IllegalAction, __version__, make_game, match_seed
+from slopes_agents.play import Watch, play_out
+from slopes_envs import Game, __version__, make_game, match_seed
 
-from .intervals import student_interval
+from .control import ControlWatch, controlled
+from .intervals import interval_kind
 from .keeping import KeptPieces
 from .metrics import MetricsWatch, default_match
 from .provenance import commit
+from .values import Value, make_value
 from .workers import Stoppable, spread
 
 CHUNK_DEALS = 250
@@ -96,11 +101,13 @@ class Plan:
         N, at least two.
     seed
         Deal ``i`` has the match seed ``match_seed(seed, i)``.
+    value
+        Spec of the value for control variates, or None for none.
 
     Raises
     ------
     ValueError
-        For a number of others or of deals that does not fit, or a spec that names no agent of this game.
+        For a number of others or of deals that does not fit, or a spec that names no agent or value of this game.
     """
 
     game: Game[Any, Any]
@@ -108,6 +115,7 @@ class Plan:
     against: tuple[Player, ...]
     deals: int
     seed: int
+    value: str | None = None
 
     def __post_init__(self) -> None:
         if self.deals < 2:
@@ -116,10 +124,11 @@ class Plan:
         if len(self.against) not in (1, others):
             one_each = f" or {others}, one for each of the others" if others > 1 else ""
             raise ValueError(f"{self.game.name}: against expected one agent for all{one_each}, got {len(self.against)}")
-        _ = self.agents  # a spec that names no agent of this game is refused here
+        _ = self.agents, self.made_value  # a spec that names no agent or value of this game is refused here
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Plan, (self.game, self.agent, self.against, self.deals, self.seed)  # workers make their own agents
+        # Workers make their own agents.
+        return Plan, (self.game, self.agent, self.against, self.deals, self.seed, self.value)
 
     @property
     def players(self) -> tuple[Player, ...]:
@@ -167,6 +176,11 @@ class Plan:
         return [made[player] if isinstance(player, str) else player for player in self.players]
 
     @cached_property
+    def made_value(self) -> Value | None:
+        """What :attr:`value` stands for."""
+        return None if self.value is None else make_value(self.value, self.game)
+
+    @cached_property
     def work(self) -> dict[str, Any]:
         """All that the result depends on, as plain JSON values."""
         return {
@@ -175,6 +189,7 @@ class Plan:
             "agent": label(self.agent),
             "against": [label(player) for player in self.against],
             "seed": self.seed,
+            "value": self.value,
             "version": __version__,
             "commit": commit(),
         }
@@ -196,6 +211,7 @@ class Chunk:
     stop: int
     scores: list[list[list[int]]]  # [deals, T, P] at the end of every table
     metrics: dict[str, list[list[float]]]  # for each metric and group: sum over hands and seats, and their number
+    controls: list[list[list[float]]] | None  # [deals, T, P] corrections of these scores, where a value was given
     decisions: int
 
 
@@ -212,30 +228,26 @@ def play_chunk(plan: Plan, deals: tuple[int, int]) -> Chunk:
     state = game.new(np.repeat(match_seed(plan.seed, numbers), tables))
     seating = np.tile(plan.seating, (len(numbers), 1))
     salts = np.where(seating == 0, AGENT, AGAINST)
-    watch = MetricsWatch(game, np.tile(plan.groups, (len(numbers), 1)), 2)
-    scores = np.zeros((len(state), game.num_players), np.int32)
-    live = np.arange(len(state))
-    decisions = 0
-    with _one_thread():
-        while len(live):
-            actions = choose(game, state, plan.agents, seating[live], salts[live, state.seat])
-            watch.before(state)
-            try:
-                game.step(state, actions)
-            except IllegalAction as error:
-                culprit = plan.agents[seating[live[error.index], error.seat]]
-                raise AgentFault(f"{culprit!r}: {error}") from error
-            watch.after(state, live, actions)
-            decisions += len(live)
-            over = state.seat < 0
-            if over.any():
-                scores[live[over]] = state.scores[over]
-                live, state = live[~over], state.take(np.flatnonzero(~over))
-    return Chunk(*deals, scores.reshape(len(numbers), tables, -1).tolist(), watch.sums, decisions)
+    metrics = MetricsWatch(game, np.tile(plan.groups, (len(numbers), 1)), 2)
+    watches: list[Watch] = [metrics]
+    control = None
+    if plan.made_value is not None:
+        control = ControlWatch(game, plan.agents, seating, salts, plan.made_value)
+        watches.append(control)
+    with one_thread():
+        decisions = play_out(game, state, plan.agents, seating, salts=salts, watches=watches)
+    by_table = (len(numbers), tables, game.num_players)
+    return Chunk(
+        *deals,
+        scores=state.scores.reshape(by_table).tolist(),
+        metrics=metrics.sums,
+        controls=None if control is None else control.sums.reshape(by_table).tolist(),
+        decisions=decisions,
+    )
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Keep PyTorch, where it is loaded, to one thread: its last bits can vary with their number."""
     torch = sys.modules.get("torch")
     if torch is None:
@@ -253,6 +265,7 @@ def run(
     plan: Plan,
     *,
     workers: int = 1,
+    interval: str = "student",
     kept: KeptPieces | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -264,6 +277,8 @@ def run(
         What to play.
     workers
         Number of processes; it does not bear on the result.
+    interval
+        Kind of the intervals, one of :data:`~slopes_benchmarks.intervals.INTERVALS`.
     kept
         Where finished chunks are kept, and taken from if they are there already.
     progress
@@ -277,9 +292,12 @@ def run(
     ------
     AgentFault
         If an agent answers with something that is no legal action.
+    ValueError
+        For an unknown kind of interval, or if there is no such interval of what was found.
     Interrupted
         On Ctrl-C; what was finished is kept, and in the exception.
     """
+    interval_kind(interval)
     _ = plan.work  # the commit is that of the beginning
     kept_chunks = [] if kept is None else [Chunk(**piece) for piece in kept.pieces]
     finished = {(chunk.start, chunk.stop): chunk for chunk in kept_chunks if (chunk.start, chunk.stop) in plan.chunks}
@@ -299,7 +317,7 @@ def run(
             if progress is not None:
                 progress(done)
     seconds = time.perf_counter() - begun
-    result = summary(plan, finished.values(), decisions, seconds) if done >= 2 else None
+    result = summary(plan, finished.values(), decisions, seconds, interval) if done >= 2 else None
     if chunks.stopped and done < plan.deals:
         raise Interrupted(done, result)
     assert result is not None
@@ -313,6 +331,8 @@ def evaluate(
     deals: int,
     seed: int,
     *,
+    value: str | None = None,
+    interval: str = "student",
     workers: int = 1,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -329,7 +349,9 @@ def evaluate(
         Number of deals, at least two; each is played with the agent in every place.
     seed
         Deal ``i`` has the match seed ``match_seed(seed, i)``.
-    workers, progress
+    value
+        Spec of a value for control variates; see :mod:`~slopes_benchmarks.values`.
+    interval, workers, progress
         As in :func:`run`.
 
     Returns
@@ -338,7 +360,9 @@ def evaluate(
     the other team).  ``gain``: its score less what ``against`` score in the same seats of the same deal at a table
     without it; None unless all of them are the same.  Each is the mean over the agent's places in a deal, then over
     deals, with a 95 % interval over deals.  ``agent_score``, ``against_score``: mean score of a hand (or match);
-    ``win_share``, with ``match="game"``: matches won, ties shared; ``metrics``: means over hands and seats.
+    ``win_share``, with ``match="game"``: matches won, ties shared; ``metrics``: means over hands and seats.  With a
+    value, these figures are those with control variates, and ``control`` holds the ``value``, the ``plain`` figures
+    without them, and of each the ``variance_ratio``, with to without.
 
     Raises
     ------
@@ -348,25 +372,36 @@ def evaluate(
     if isinstance(game, str):
         game = evaluated_game(game, {})
     others = (against,) if isinstance(against, str | Agent) else tuple(against)
-    return run(Plan(game, agent, others, deals, seed), workers=workers, progress=progress)
+    plan = Plan(game, agent, others, deals, seed, value)
+    return run(plan, workers=workers, interval=interval, progress=progress)
 
 
 # ---------------------------------------------------------------------------------------------------------- figures
 
 
-def summary(plan: Plan, finished: Iterable[Chunk], decisions: int, seconds: float) -> dict[str, Any]:
+def summary(
+    plan: Plan, finished: Iterable[Chunk], decisions: int, seconds: float, interval: str = "student"
+) -> dict[str, Any]:
     """The result of some finished chunks; ``decisions`` were taken in ``seconds``."""
     chunks = sorted(finished, key=lambda chunk: chunk.start)
     scores = np.concatenate([np.asarray(chunk.scores, np.int64) for chunk in chunks])
+    plain = figures(plan, scores)
+    shown, control = plain, None
+    if plan.value is not None:
+        shown = controlled_figures(plan, plain, np.concatenate([np.asarray(chunk.controls) for chunk in chunks]))
+        control = {
+            "value": plan.value,
+            "plain": _intervals(plain, interval),
+            "variance_ratio": {name: _variance_ratio(shown[name], values) for name, values in plain.items()},
+        }
     work = plan.work
     return {
         **{name: work[name] for name in ("game", "rules", "agent", "against")},
         "deals": len(scores),
         "seed": work["seed"],
-        **{
-            name: None if values is None else student_interval(values).as_json()
-            for name, values in figures(plan, scores).items()
-        },
+        "interval": interval,
+        **_intervals(shown, interval),
+        "control": control,
         "metrics": _metrics(chunks),
         "decisions_per_second": decisions / seconds if decisions else None,
         "seconds": seconds,
@@ -375,15 +410,53 @@ def summary(plan: Plan, finished: Iterable[Chunk], decisions: int, seconds: floa
     }
 
 
-def figures(plan: Plan, scores: NDArray[np.int64]) -> dict[str, NDArray[np.float64] | None]:
-    """The figures of every deal, ``float64[N]`` each, from final scores ``int64[N, T, P]``."""
+Figures = dict[str, NDArray[np.float64] | None]
+"""By name, the figure of every deal, ``float64[N]``; None for one that makes no sense here."""
+
+
+def _intervals(found: Figures, interval: str) -> dict[str, dict[str, Any] | None]:
+    kind = interval_kind(interval)
+    return {name: None if values is None else kind(values).as_json() for name, values in found.items()}
+
+
+def _variance_ratio(with_it: NDArray[np.float64] | None, without: NDArray[np.float64] | None) -> float | None:
+    """Variance of the first over that of the second; None where there is none."""
+    if with_it is None or without is None or (without == without[0]).all():
+        return None
+    return float(with_it.var() / without.var())
+
+
+def figures(plan: Plan, scores: NDArray[np.int64]) -> Figures:
+    """The figures of every deal from final scores ``int64[N, T, P]``."""
+    found = _linear_figures(plan, scores)
+    if plan.game.rules.match == "game":
+        found["win_share"] = _win_shares(plan, scores[:, : len(plan.agent_seats)]).mean(axis=1)
+    return found
+
+
+def controlled_figures(plan: Plan, plain: Figures, controls: NDArray[np.float64]) -> Figures:
+    """The figures of every deal with control variates: ``controls`` (``float64[N, T, P]``) correct the scores.
+
+    A figure that is linear in the scores is controlled by the same figure of the corrections.  The win share is none;
+    since corrections of any kind have mean zero, it is controlled by those of the difference.
+    """
+    of_controls = _linear_figures(plan, controls)
+    found: Figures = {}
+    for name, values in plain.items():
+        control = of_controls.get(name, of_controls["difference"])
+        found[name] = None if values is None or control is None else controlled(values, control)
+    return found
+
+
+def _linear_figures(plan: Plan, scores: NDArray[Any]) -> Figures:
+    """The figures that are linear in the scores (or corrections of them) ``[N, T, P]``."""
     own = plan.agent_seats
     tables = scores[:, : len(own)]
     # Sums of whole numbers, divided once at the end: so what cancels within a deal does so exactly.
     rotations, seats, others = len(own), int(own[0].sum()), int((~own[0]).sum())
     own_sum = (tables * own).sum(axis=(1, 2))
     other_sum = (tables * ~own).sum(axis=(1, 2))
-    found: dict[str, NDArray[np.float64] | None] = {
+    found: Figures = {
         "difference": (own_sum * others - other_sum * seats) / (rotations * seats * others),
         "gain": None,
         "agent_score": own_sum / (rotations * seats),
@@ -392,8 +465,6 @@ def figures(plan: Plan, scores: NDArray[np.int64]) -> dict[str, NDArray[np.float
     if plan.alike:
         without = (scores[:, len(own) :] * own).sum(axis=(1, 2))
         found["gain"] = (own_sum - without) / (rotations * seats)
-    if plan.game.rules.match == "game":
-        found["win_share"] = _win_shares(plan, tables).mean(axis=1)
     return found
 
 

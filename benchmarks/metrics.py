@@ -76,7 +76,7 @@ def default_match(game: str) -> str:
 class MetricsWatch:
     """Sums up the metrics of every hand that ends in a batch, apart for some groups of seats.
 
-    Call :meth:`before` and :meth:`after` around every step.
+    A :class:`slopes_agents.play.Watch`.
 
     Parameters
     ----------
@@ -100,15 +100,15 @@ class MetricsWatch:
         self.sums: dict[str, list[list[float]]] = {}
         """For each metric: for each group, the sum over its seats' hands and their number."""
 
-    def before(self, state: State) -> None:
+    def before(self, state: State, places: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         """Look at some games of the batch before they step."""
         if self._reading is None:
             return
         self._hands_before = state.hand.copy()
         self._before = state.copy() if self._deals_on else None
 
-    def after(self, state: State, rows: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """Look at the same games after they took ``actions``; ``rows`` are their places in the batch."""
+    def after(self, state: State, places: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Look at the same games after the step."""
         if self._reading is None:
             return
         ended = np.flatnonzero((state.hand != self._hands_before) | (state.seat < 0))
@@ -120,7 +120,7 @@ class MetricsWatch:
             hands = self._before.take(ended)
             self._one_hand.step(hands, actions[ended])
         for name, values in self._reading.of_hand(self._game, hands).items():
-            self._add(name, np.asarray(values, np.float64), self._groups[rows[ended]])
+            self._add(name, np.asarray(values, np.float64), self._groups[places[ended]])
 
     def _add(self, name: str, values: NDArray[np.float64], groups: NDArray[np.int64]) -> None:
         sums = self.sums.setdefault(name, [[0.0, 0] for _ in range(self._count)])

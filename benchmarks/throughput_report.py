@@ -11,6 +11,7 @@ from rich.console import Console
 
 from .keeping import write_json
 from .layers import AEC, AEC_RAW, BATCHED, CORE, LAYERS, OBSERVED, SB3, VECTOR
+from .peers import CPP, ENV, PYTHON, ROLLOUT
 from .terminal import line, table
 from .timing import DECISIONS, GAMES, LENGTH, MEMORY
 
@@ -24,6 +25,19 @@ LAYER_TITLES = {
     SB3: "Stable-Baselines3 VecEnv",
     AEC_RAW: "PettingZoo raw_env",
     AEC: "PettingZoo env",
+}
+PEER_TITLES = {
+    ("open_spiel", PYTHON): "OpenSpiel from Python, after the deal",
+    ("open_spiel", OBSERVED): "OpenSpiel from Python, with observation and mask",
+    ("open_spiel", CPP): "OpenSpiel inside C++, deals included",
+    ("open_spiel", ROLLOUT): "OpenSpiel inside C++, after the deal",
+    ("rlcard", ENV): "RLCard",
+    ("pettingzoo", AEC_RAW): "PettingZoo Classic, raw_env",
+    ("pettingzoo", AEC): "PettingZoo Classic, env",
+    ("pgx", OBSERVED): "Pgx on the CPU, compiled, with observation and mask",
+    ("c", CORE): "C, one game at a time",
+    ("c", OBSERVED): "C, one game at a time, with observation and mask",
+    ("slopes", OBSERVED): "the core with observation and mask",
 }
 SCALES = ((1e6, "M"), (1e3, "k"), (1.0, ""))
 NOT_MEASURED = "-"
@@ -67,8 +81,8 @@ def shown_spread(row: Row) -> str:
 
 
 def _digits(value: float) -> str:
-    """Three significant digits, but all of those before the point."""
-    decimals = 2 if value < 10 else 1 if value < 100 else 0
+    """Three significant digits, but all of those before the point and no more than three behind it."""
+    decimals = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0
     return f"{value:,.{decimals}f}"
 
 
@@ -129,7 +143,7 @@ def tables(result: Result) -> list[TextTable]:
     made += [_by_batch(rows, layer) for layer in BATCHED if any(rows.measured(key, layer) for key in rows.usual)]
     made += [_time_by_batch(rows, layer) for layer in (CORE, OBSERVED) if layer in result["settings"]["layers"]]
     made += [_memory(rows), _players(rows), _workers(result), _peers(result)]
-    made += [_ratios(result, layer) for layer in LAYERS]
+    made += _ratios(result)
     return [one for one in made if one.rows]
 
 
@@ -221,17 +235,24 @@ def _peers(result: Result) -> TextTable:
     return TextTable("Other libraries and C", ["peer", "layer", "B", "decisions/s"], body, note)
 
 
-def _ratios(result: Result, layer: str) -> TextTable:
-    found = [row for row in result["ratios"] if row["layer"] == layer]
-    peers = list(dict.fromkeys((row["peer"], row["peer_layer"]) for row in found))
-    cells = {(_table_key(row), row["peer"], row["peer_layer"]): f"{row['median']:.3g}" for row in found}
-    body = [
-        [*_names(key), *[cells.get((key, *peer), NOT_MEASURED) for peer in peers]]
-        for key in dict.fromkeys(map(_table_key, found))
-    ]
-    columns = ["game", "players", *[f"{name} {peer_layer}" for name, peer_layer in peers]]
-    note = "Median over the rounds of the ratio in each round; more than 1: we are faster."
-    return TextTable(f"Times as fast as others: {LAYER_TITLES[layer]}", columns, body, note)
+def _ratios(result: Result) -> list[TextTable]:
+    """For each of our layers, and each layer of a library that it is compared with, one table."""
+    note = "Median over the rounds of the ratio in each, in brackets the least and the greatest; above 1 we are faster."
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in result["ratios"]:
+        groups.setdefault((row["layer"], row["peer"].partition("/")[0], row["peer_layer"]), []).append(row)
+    made = []
+    for (layer, library, peer_layer), found in groups.items():
+        peers = list(dict.fromkeys(row["peer"] for row in found))
+        cells = {(_table_key(row), row["peer"]): row for row in found}
+        body = [
+            [*_names(key), *[_cell(cells.get((key, peer)), shown_spread) for peer in peers]]
+            for key in dict.fromkeys(map(_table_key, found))
+        ]
+        columns = ["game", "players", *[peer.partition("/")[2] or peer for peer in peers]]
+        title = f"{LAYER_TITLES[layer]}: times as fast as {PEER_TITLES[library, peer_layer]}"
+        made.append(TextTable(title, columns, body, "" if made else note))
+    return made
 
 
 # ---------------------------------------------------------------------------------------------------------- output
@@ -279,7 +300,7 @@ def markdown(result: Result) -> str:
 
 
 def draw(result: Result, picture: Path) -> None:
-    """Draw decisions a second against the batch, both on logarithmic axes, as a PNG; peers are level lines."""
+    """Draw decisions a second against the batch, both on logarithmic axes, as a PNG; peers are bands."""
     import matplotlib as mpl
 
     mpl.use("Agg")  # pictures go to files
@@ -327,18 +348,15 @@ def _draw_layer(panel: Any, rows: _Rows, layer: str) -> None:
             markersize=4,
             label=", ".join(_names(key)),
         )
-    compared = {(row["peer"], row["peer_layer"]) for row in rows.result["ratios"] if row["layer"] == layer}
+    peers = {(row["peer"], row["peer_layer"]) for row in rows.result["ratios"] if row["layer"] == layer}
+    bands: dict[tuple[str, str], list[float]] = {}
     for row in rows.result["rows"]:
-        if (row["game"], row["layer"]) in compared:
-            panel.axhline(row["median"], color="0.7", linewidth=0.8, zorder=0)
-            panel.annotate(
-                f"{row['game']} {row['layer']}",
-                (0.01, row["median"]),
-                xycoords=panel.get_yaxis_transform(),
-                fontsize=6,
-                color="0.4",
-                va="bottom",
-            )
+        if row["unit"] == DECISIONS and (row["game"], row["layer"]) in peers:
+            bands.setdefault((row["game"].partition("/")[0], row["layer"]), []).append(row["median"])
+    for kind, medians in bands.items():
+        panel.axhspan(min(medians), max(medians), color="0.5", alpha=0.15, linewidth=0.8, zorder=0)
+        place = {"xy": (0.01, min(medians)), "xycoords": panel.get_yaxis_transform(), "va": "bottom"}
+        panel.annotate(PEER_TITLES[kind], fontsize=6, color="0.3", **place)
     panel.set(title=LAYER_TITLES[layer], xscale="log", yscale="log")
     panel.grid(alpha=0.3)
 

@@ -352,15 +352,16 @@ def test_every_opponent_has_its_place_from_the_learners_left(name: str) -> None:
 
 
 @every_name
-def test_one_opponent_given_twice_is_asked_once_for_all(name: str) -> None:
+def test_one_opponent_is_asked_once_for_all_its_seats(name: str) -> None:
     game = make_game(name)
-    player = Noting()
-    alone, together = SlopesVectorEnv(game, 16, opponents=player), Noting()
-    several = SlopesVectorEnv(game, 16, opponents=[together] * (game.num_players - 1))
-    for env in (alone, several):
+    once, twice = Noting(), Noting()
+    for opponents in (once, [twice] * (game.num_players - 1)):
+        env = SlopesVectorEnv(game, 16, seat=0, opponents=opponents)
         env.reset(seed=SEED)
-        env.step(picks(env.action_masks(), np.zeros(16, dtype=np.int64)))
-    assert [seats.tolist() for seats in player.seats] == [seats.tolist() for seats in together.seats]
+        for number in range(3):
+            env.step(picks(env.action_masks(), np.full(16, number)))
+    assert [seats.tolist() for seats in once.seats] == [seats.tolist() for seats in twice.seats]
+    assert game.num_players == 2 or max(len(set(seats.tolist())) for seats in once.seats) > 1
 
 
 @every_name
@@ -434,6 +435,31 @@ def test_wrong_answers_of_opponents_are_told(
         play()
     with pytest.raises(ResetNeeded):
         env.step(np.zeros(4, dtype=np.int64))
+
+
+@every_name
+def test_an_opponent_that_fails_within_a_step_leaves_a_reset_to_be_made(name: str) -> None:
+    calls = []
+
+    def fail_later(view: InformationSet) -> NDArray[np.int64]:
+        calls.append(len(view))
+        if len(calls) == 20:
+            raise KeyError("lost my notes")
+        return view.sample_legal()
+
+    def play(steps: int) -> None:
+        for number in range(steps):
+            env.step(picks(env.action_masks(), np.full(2, number)))
+
+    env = SlopesVectorEnv(name, 2, opponents=fail_later)
+    env.reset(seed=SEED)
+    assert len(calls) < 10
+    with pytest.raises(KeyError, match="lost my notes"):
+        play(40)
+    with pytest.raises(ResetNeeded):
+        play(1)
+    env.reset()
+    play(3)
 
 
 # ---------------------------------------------------------------------------------------------- illegal actions, errors
@@ -572,43 +598,54 @@ def test_arguments_are_checked(name: str) -> None:
 # --------------------------------------------------------------------------------------------- episodes that never were
 
 
-def with_stillborn_matches(name: str, which: Callable[[NDArray[np.uint64]], NDArray[np.bool_]]) -> Game[Any, Any]:
-    """A game in which the matches of some seeds are over before anybody decides."""
+def odd(seeds: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    return seeds % np.uint64(2) == 1
 
-    class Stillborn(game_class(name)):  # type: ignore[misc]
-        def _start(self, seeds: NDArray[np.uint64], scripts: Any) -> State:
-            state: State = super()._start(seeds, scripts)
-            state.seat[which(seeds)] = -1
-            state.terminated[which(seeds)] = True
-            return state
 
-    return Stillborn(game_class(name).rules_type(**hand(name)))
+def with_sudden_ends(name: str) -> Game[Any, Any]:
+    """A game in which every move pays every seat one more, and matches of odd seeds are over with their first move."""
+
+    class Sudden(game_class(name)):  # type: ignore[misc]
+        def _apply(self, state: State, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
+            super()._apply(state, actions, rewards)
+            rewards += 1
+            state.seat[odd(state.seed)] = -1
+            state.terminated[odd(state.seed)] = True
+
+    return Sudden(game_class(name).rules_type(**hand(name)))
 
 
 @every_name
 def test_a_match_without_a_decision_is_no_episode(name: str) -> None:
-    def odd(seeds: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        return seeds % np.uint64(2) == 1
-
-    game = with_stillborn_matches(name, odd)
+    game = with_sudden_ends(name)
     done = played_in_batch(SlopesVectorEnv(game, 4), steps=60)
-    assert sum(map(len, done)) >= 4
+    assert sum(map(len, done)) >= 8
+    left_out = 0
     for row, episodes in enumerate(done):
-        born = [number for number in range(200) if not odd(match_seed(SEED, row, number))[0]]
-        for number, episode in zip(born, episodes, strict=False):
-            assert episode.seed == match_seed(SEED, row, number)[0]
-            assert episode.seat == (row + number) % game.num_players
-            assert_same_episode(episode, played_on_core(game, episode.seed, episode.seat))
-    single = SlopesEnv(game)
-    single.reset(seed=SEED)
-    assert single.match_seed == done[0][0].seed
+        number = 0
+        for episode in episodes:
+            while True:
+                seat, seeds = (row + number) % game.num_players, match_seed(SEED, row, number)
+                number += 1
+                if not odd(seeds)[0] or game.new(seeds).seat[0] == seat:
+                    break
+                left_out += 1
+            assert (episode.seed, episode.seat) == (seeds[0], seat)
+            assert_same_episode(episode, played_on_core(game, episode.seed, seat))
+    assert left_out > 0
 
 
 @every_name
 def test_a_seat_that_never_decides_is_told(name: str) -> None:
-    game = with_stillborn_matches(name, lambda seeds: np.ones(len(seeds), dtype=bool))
+    class Stillborn(game_class(name)):  # type: ignore[misc]
+        def _start(self, seeds: NDArray[np.uint64], scripts: Any) -> State:
+            state: State = super()._start(seeds, scripts)
+            state.seat[:] = -1
+            state.terminated[:] = True
+            return state
+
     with pytest.raises(RuntimeError, match=f"had no decision in {MOST_UNDECIDED} matches on end"):
-        SlopesVectorEnv(game, 2).reset(seed=SEED)
+        SlopesVectorEnv(Stillborn(game_class(name).rules_type()), 2).reset(seed=SEED)
 
 
 # ----------------------------------------------------------------------------------------------------------- self-play
@@ -737,6 +774,11 @@ def test_what_is_returned_is_the_callers(name: str) -> None:
         env.match_seeds[:] = 0
         for array in (*result[:4], *(value for value in result[4].values() if isinstance(value, np.ndarray))):
             array[:] = 0
+    single = SlopesEnv(name)
+    single.reset(seed=SEED)
+    action = int(single.action_masks().argmax())
+    single.action_masks()[:] = False
+    assert not single.step(action)[-1].get("illegal", False)
 
 
 @every_game
