@@ -25,7 +25,8 @@ from .layers import CORE, OBSERVED
 from .timing import Subject
 
 GAME = "slippery_slope"
-NAME = f"c/{GAME}"
+LIBRARY = "c"
+NAME = f"{LIBRARY}/{GAME}"
 SOURCE = Path(__file__).parent / "reference" / f"{GAME}.c"
 COMPILERS = ("cc", "gcc", "clang")
 FLAGS = ("-O3", "-march=native", "-std=c11", "-shared", "-fPIC")

@@ -44,8 +44,7 @@ CHUNK_DEALS = 250
 """Deals that are played in one batch."""
 
 AGENT, AGAINST = 0, 1
-"""Whose a seat is.  It also salts the player's own chance: two copies of an agent must not make the same random
-choices, or `random` against itself would show no spread at all."""
+"""Whose a seat is."""
 
 Player = str | Agent
 """A spec, or an agent."""
@@ -164,6 +163,18 @@ class Plan:
         groups[len(self.agent_seats) :] = -1
         return groups
 
+    @cached_property
+    def salts(self) -> NDArray[np.int64]:
+        """``int64[T, P]``: what salts the own chance of each seat's player.
+
+        Two copies of an agent must not make the same random choices, or `random` against itself would show no spread at
+        all; and what is drawn must not be the same at all tables of a deal, or its luck would not average out.
+        """
+        salts: NDArray[np.int64] = 2 * np.arange(len(self.seating))[:, None] + np.where(
+            self.seating == 0, AGENT, AGAINST
+        )
+        return salts
+
     @property
     def chunks(self) -> list[tuple[int, int]]:
         """First deal and the one after the last of every chunk."""
@@ -227,7 +238,7 @@ def play_chunk(plan: Plan, deals: tuple[int, int]) -> Chunk:
     numbers = np.arange(*deals)
     state = game.new(np.repeat(match_seed(plan.seed, numbers), tables))
     seating = np.tile(plan.seating, (len(numbers), 1))
-    salts = np.where(seating == 0, AGENT, AGAINST)
+    salts = np.tile(plan.salts, (len(numbers), 1))
     metrics = MetricsWatch(game, np.tile(plan.groups, (len(numbers), 1)), 2)
     watches: list[Watch] = [metrics]
     control = None

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 
-def write_json(path: Path, data: Any) -> None:
-    """Write a JSON file so that at any moment either the old or the whole new one is there."""
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file so that at any moment either the old or the whole new one is there."""
     beside = path.with_name(path.name + ".new")
-    beside.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    beside.write_bytes(data)
     beside.replace(path)
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write a JSON file as :func:`write_bytes` does."""
+    write_bytes(path, json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
 
 
 class KeptPieces:
@@ -76,19 +82,28 @@ class KeptPieces:
                     "remove it to begin anew"
                 )
 
-    def add(self, piece: Any) -> None:
-        """Keep one more finished piece."""
-        self._file.write(json.dumps(piece, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+    def add(self, *pieces: Any) -> None:
+        """Keep more finished pieces."""
+        self._file.write(_as_lines(pieces))
         self._file.flush()
 
     def close(self) -> None:
         """Close the file and leave it."""
         self._file.close()
 
+    def rewrite(self, lines: Iterable[Any]) -> None:
+        """Close the file and replace its lines, the first of which says what work it is."""
+        self.close()
+        write_bytes(self.path, _as_lines(lines))
+
     def remove(self) -> None:
         """Close the file and remove it: the whole work is done and safe elsewhere."""
         self.close()
         self.path.unlink()
+
+
+def _as_lines(values: Iterable[Any]) -> bytes:
+    return b"".join(json.dumps(value, ensure_ascii=False, allow_nan=False).encode() + b"\n" for value in values)
 
 
 def _whole_lines(data: bytes) -> bytes:

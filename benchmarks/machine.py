@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 OWN_PACKAGES = ("slopes-envs", "numpy", "gymnasium", "pettingzoo", "stable-baselines3", "torch")
 """Distributions whose versions bear on speed."""
@@ -115,7 +116,7 @@ class Calibration:
         self._short = words[:1].copy()
         self._table = (words[: self.TABLE] >> np.uint64(32)).astype(np.int64)
 
-    def _work(self, words: np.ndarray[Any, np.dtype[np.uint64]]) -> None:
+    def _work(self, words: NDArray[np.uint64]) -> None:
         mixed = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         found = self._table[(mixed >> np.uint64(54)).view(np.int64)]
         chosen = np.where(found & 1 == 0, found, -found)

@@ -133,6 +133,8 @@ def show_evaluation(console: Console, result: dict[str, Any]) -> None:
     table(
         console, title, ["a match" if result["rules"]["match"] == "game" else "a hand", "mean", "95 % from", "to"], rows
     )
+    if result["control"] is not None:
+        _show_control(console, result["control"])
     if result["metrics"]:
         shown = [
             [name, *["-" if value is None else f"{value:.3f}" for value in groups.values()]]
@@ -142,3 +144,37 @@ def show_evaluation(console: Console, result: dict[str, Any]) -> None:
     speed = result["decisions_per_second"]
     if speed is not None:
         line(console, f"{speed:,.0f} decisions/s, {result['seconds']:.1f} s")
+
+
+def _show_control(console: Console, control: dict[str, Any]) -> None:
+    rows = [
+        [
+            name.replace("_", " "),
+            f"{plain['mean']:.3f}",
+            *[f"{bound:.3f}" for bound in plain["ci95"]],
+            _ratio(control, name),
+        ]
+        for name, plain in control["plain"].items()
+        if plain is not None
+    ]
+    columns = ["without control variates", "mean", "95 % from", "to", "variance with them"]
+    table(console, f"the same without the control variates of {control['value']}", columns, rows)
+
+
+def _ratio(control: dict[str, Any], name: str) -> str:
+    ratio = control["variance_ratio"][name]
+    return "-" if ratio is None else f"{100 * ratio:.0f} %"
+
+
+# ------------------------------------------------------------------------------------------------------------- leagues
+
+
+def show_league(console: Console, found: dict[str, Any]) -> None:
+    """Print the standings of a league."""
+    from .league_report import cross_rows, rating_rows  # brings matplotlib, which no other command needs
+
+    title = f"{found['game']}: {found['deals']} deals, {found['tables']} tables, seed {found['seed']}"
+    table(console, title, *rating_rows(found))
+    table(console, "differences, row less column", *cross_rows(found))
+    for note in found["notes"]:
+        line(console, note)

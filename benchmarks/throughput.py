@@ -49,7 +49,7 @@ from .machine import Calibration, describe, load, one_core, versions
 from .provenance import commit
 from .regression import STORED, compare, read_stored, tell
 from .terminal import line, progress
-from .throughput_report import renew_readme, show, write_report
+from .throughput_report import OURSELVES, prepare_report, renew_readme, show, write_report
 from .timing import DECISIONS, GAMES, LENGTH, MEMORY, Speed, Subject, identity, rounds
 from .workers import Stoppable
 
@@ -60,15 +60,20 @@ SCALING_BATCH = 4096
 RUNS, SECONDS = 5, 0.5
 
 COMPARED: dict[str, tuple[tuple[str, str], ...]] = {
-    CORE: (("open_spiel", peers.CPP), ("open_spiel", peers.ROLLOUT), ("open_spiel", peers.PYTHON), ("c", CORE)),
-    OBSERVED: (("open_spiel", OBSERVED), ("rlcard", peers.ENV), ("pgx", OBSERVED), ("c", OBSERVED)),
+    CORE: (
+        ("open_spiel", peers.CPP),
+        ("open_spiel", peers.ROLLOUT),
+        ("open_spiel", peers.PYTHON),
+        (c_reference.LIBRARY, CORE),
+    ),
+    OBSERVED: (("open_spiel", OBSERVED), ("rlcard", peers.ENV), ("pgx", OBSERVED), (c_reference.LIBRARY, OBSERVED)),
     AEC_RAW: (("pettingzoo", AEC_RAW),),
     AEC: (("pettingzoo", AEC),),
 }
 """For each of our layers the libraries and layers that do the same: ratios are taken to these."""
 
 VIEWS = ((VECTOR, OBSERVED), (SB3, OBSERVED))
-"""Our layers that are compared with another of our own."""
+"""Our layers that are compared with another of our own, under the name :data:`OURSELVES`."""
 
 INTERRUPTED = 130  # exit code after Ctrl-C
 
@@ -365,8 +370,8 @@ def _comparable(ours: Subject, peer: Subject) -> str | None:
     library, slash, name = peer.game.partition("/")
     if not slash:
         same = (peer.game, peer.rules, peer.batch) == (ours.game, ours.rules, ours.batch)
-        return "slopes" if same and (ours.layer, peer.layer) in VIEWS else None
-    if peer.game == c_reference.NAME and name != ours.game:
+        return OURSELVES if same and (ours.layer, peer.layer) in VIEWS else None
+    if library == c_reference.LIBRARY and name != ours.game:
         return None
     return peer.game if (library, peer.layer) in COMPARED.get(ours.layer, ()) else None
 
@@ -386,6 +391,7 @@ def main(
 ) -> None:
     """Measure the speed of every game and its views, and compare it with the stored results."""
     console = Console(highlight=False)
+    prepare_report(out)
     stored = read_stored()
     stopped = None
     try:

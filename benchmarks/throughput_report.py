@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from .keeping import write_json
+from .c_reference import LIBRARY
+from .keeping import write_bytes, write_json
 from .layers import AEC, AEC_RAW, BATCHED, CORE, LAYERS, OBSERVED, SB3, VECTOR
+from .markdown import between
+from .markdown import table as markdown_table
 from .peers import CPP, ENV, PYTHON, ROLLOUT
 from .terminal import line, table
 from .timing import DECISIONS, GAMES, LENGTH, MEMORY
@@ -26,6 +30,9 @@ LAYER_TITLES = {
     AEC_RAW: "PettingZoo raw_env",
     AEC: "PettingZoo env",
 }
+OURSELVES = "slopes_envs"
+"""What our own layers are called where others are compared with them."""
+
 PEER_TITLES = {
     ("open_spiel", PYTHON): "OpenSpiel from Python, after the deal",
     ("open_spiel", OBSERVED): "OpenSpiel from Python, with observation and mask",
@@ -35,9 +42,9 @@ PEER_TITLES = {
     ("pettingzoo", AEC_RAW): "PettingZoo Classic, raw_env",
     ("pettingzoo", AEC): "PettingZoo Classic, env",
     ("pgx", OBSERVED): "Pgx on the CPU, compiled, with observation and mask",
-    ("c", CORE): "C, one game at a time",
-    ("c", OBSERVED): "C, one game at a time, with observation and mask",
-    ("slopes", OBSERVED): "the core with observation and mask",
+    (LIBRARY, CORE): "C, one game at a time",
+    (LIBRARY, OBSERVED): "C, one game at a time, with observation and mask",
+    (OURSELVES, OBSERVED): "the core with observation and mask",
 }
 SCALES = ((1e6, "M"), (1e3, "k"), (1.0, ""))
 NOT_MEASURED = "-"
@@ -49,17 +56,12 @@ Result = dict[str, Any]
 
 
 class TextTable(NamedTuple):
-    """A table as text: for the terminal, and for Markdown."""
+    """A table, for the terminal and for Markdown."""
 
     title: str
     columns: list[str]
     rows: list[list[str]]
     note: str = ""
-
-    def markdown(self) -> str:
-        """Rows of a Markdown table, without title and note."""
-        lines = [self.columns, ["---", *["---:"] * (len(self.columns) - 1)], *self.rows]
-        return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 # ---------------------------------------------------------------------------------------------------------- values
@@ -241,7 +243,7 @@ def _ratios(result: Result) -> list[TextTable]:
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in result["ratios"]:
         groups.setdefault((row["layer"], row["peer"].partition("/")[0], row["peer_layer"]), []).append(row)
-    made = []
+    made: list[TextTable] = []
     for (layer, library, peer_layer), found in groups.items():
         peers = list(dict.fromkeys(row["peer"] for row in found))
         cells = {(_table_key(row), row["peer"]): row for row in found}
@@ -293,13 +295,13 @@ def markdown(result: Result) -> str:
     )
     parts.append(f"![Decisions a second by batch]({PLOT})")
     for one in tables(result):
-        parts += [f"## {one.title}", one.markdown(), *([one.note] if one.note else [])]
+        parts += [f"## {one.title}", markdown_table(one.columns, one.rows), *([one.note] if one.note else [])]
     if result["missing"]:
         parts += ["## Not measured", "\n".join(f"- {text}" for text in _missing(result))]
     return "\n\n".join(parts) + "\n"
 
 
-def draw(result: Result, picture: Path) -> None:
+def plot(result: Result) -> bytes:
     """Draw decisions a second against the batch, both on logarithmic axes, as a PNG; peers are bands."""
     import matplotlib as mpl
 
@@ -330,8 +332,10 @@ def draw(result: Result, picture: Path) -> None:
         panel.set_ylabel("decisions a second, one core")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", title="game, players")
+    picture = BytesIO()
     figure.savefig(picture, format="png", dpi=120)
     plt.close(figure)
+    return picture.getvalue()
 
 
 def _draw_layer(panel: Any, rows: _Rows, layer: str) -> None:
@@ -339,45 +343,50 @@ def _draw_layer(panel: Any, rows: _Rows, layer: str) -> None:
     games = list(dict.fromkeys(game for game, _ in rows.usual))
     for key in rows.usual:
         found = [row for batch in rows.batches if (row := rows.find(key, layer, batch))]
-        place = [players for game, players in rows.usual if game == key[0]].index(key[1])
+        nth = [players for game, players in rows.usual if game == key[0]].index(key[1])
         panel.plot(
             [row["batch"] for row in found],
             [row["median"] for row in found],
             color=f"C{games.index(key[0])}",
-            marker=MARKERS[place % len(MARKERS)],
+            marker=MARKERS[nth % len(MARKERS)],
             markersize=4,
             label=", ".join(_names(key)),
         )
-    peers = {(row["peer"], row["peer_layer"]) for row in rows.result["ratios"] if row["layer"] == layer}
+    ratios = [row for row in rows.result["ratios"] if row["layer"] == layer and row["peer"] != OURSELVES]
+    peers = {(row["peer"], row["peer_layer"]) for row in ratios}
     bands: dict[tuple[str, str], list[float]] = {}
     for row in rows.result["rows"]:
         if row["unit"] == DECISIONS and (row["game"], row["layer"]) in peers:
             bands.setdefault((row["game"].partition("/")[0], row["layer"]), []).append(row["median"])
     for kind, medians in bands.items():
         panel.axhspan(min(medians), max(medians), color="0.5", alpha=0.15, linewidth=0.8, zorder=0)
-        place = {"xy": (0.01, min(medians)), "xycoords": panel.get_yaxis_transform(), "va": "bottom"}
-        panel.annotate(PEER_TITLES[kind], fontsize=6, color="0.3", **place)
+        place = {"xycoords": panel.get_yaxis_transform(), "va": "bottom", "fontsize": 6, "color": "0.3"}
+        panel.annotate(PEER_TITLES[kind], (0.01, min(medians)), **place)
     panel.set(title=LAYER_TITLES[layer], xscale="log", yscale="log")
     panel.grid(alpha=0.3)
 
 
+def prepare_report(folder: Path) -> None:
+    """Make the folder of a report, before anything is measured: what would fail at the end fails now.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made.
+    ModuleNotFoundError
+        Without matplotlib.
+    """
+    import_module("matplotlib")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
 def write_report(result: Result, folder: Path) -> list[Path]:
     """Write JSON, report and plot into a folder, which is made if it is not there; returns the files."""
-    folder.mkdir(parents=True, exist_ok=True)
+    prepare_report(folder)
     write_json(folder / JSON, result)
-    with _beside(folder / REPORT) as beside:
-        beside.write_text(markdown(result), encoding="utf-8")
-    with _beside(folder / PLOT) as beside:
-        draw(result, beside)
+    write_bytes(folder / REPORT, markdown(result).encode())
+    write_bytes(folder / PLOT, plot(result))
     return [folder / name for name in (JSON, REPORT, PLOT)]
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """A file to write, which then takes the place of ``path``: at any moment the old or the whole new one is there."""
-    beside = path.with_name(path.name + ".new")
-    yield beside
-    beside.replace(path)
 
 
 # ----------------------------------------------------------------------------------------------------------- README
@@ -391,13 +400,13 @@ def readme_table(result: Result) -> str:
     for key in rows.usual:
         found = [rows.at_scale(key, layer) for layer in layers]
         body.append([*_names(key), *[_cell(row, shown_spread) for row in found]])
-    shown = TextTable("", ["game", "players", *[LAYER_TITLES[layer] for layer in layers]], body)
+    columns = ["game", "players", *[LAYER_TITLES[layer] for layer in layers]]
     where, how, _ = provenance(result)
     return "\n\n".join(
         [
             f"Decisions a second in uniformly random play, {rows.scaling_batch} games at once (PettingZoo: one); "
             "median of the runs, in brackets the least and the greatest:",
-            shown.markdown(),
+            markdown_table(columns, body),
             f"{where} {how} Measured by `{result['command']}`.",
         ]
     )
@@ -411,15 +420,11 @@ def renewed_readme(text: str, result: Result) -> str:
     ValueError
         If the two marks are not there, once each and in order.
     """
-    before, begin, rest = text.partition(README_BEGIN)
-    _, end, after = rest.partition(README_END)
-    if not begin or not end or README_BEGIN in rest or README_END in before + after:
-        raise ValueError(f"README: expected the marks {README_BEGIN} and {README_END}, once each and in this order")
+    before, _, after = between(text, README_BEGIN, README_END)
     return f"{before}{README_BEGIN}\n\n{readme_table(result)}\n\n{README_END}{after}"
 
 
 def renew_readme(readme: Path, result: Result) -> None:
     """Renew the table of speeds in a README; the errors are those of :func:`renewed_readme`."""
     text = renewed_readme(readme.read_text(encoding="utf-8"), result)
-    with _beside(readme) as beside:
-        beside.write_text(text, encoding="utf-8")
+    write_bytes(readme, text.encode())

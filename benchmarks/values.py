@@ -26,7 +26,7 @@ ROLLOUT_GAMES = 16384
 """Games that are rolled out in one batch."""
 
 FIRST_SALT = 1 << 20
-"""Salt of the first roll-out; the players' own salts are below, so that roll-outs share no chance with them."""
+"""Salt of the first roll-out; those of the players of an evaluation are below, so that none shares its chance."""
 
 
 class Value(ABC):

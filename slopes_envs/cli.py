@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 ANSWER_IS_NO, WRONG_ARGUMENTS, INTERRUPTED = 1, 2, 130
 
-EXTRAS = {"rich": "cli", "scipy": "bench"}
+EXTRAS = {"rich": "cli", "scipy": "bench", "choix": "bench"}
 """Extra that brings a module; those that are not listed come with ``train``."""
 
 app = typer.Typer(
@@ -407,6 +408,17 @@ def evaluate(
     ],
     seed: SeedOption,
     rule: RuleOption = None,
+    value: Annotated[
+        str | None,
+        typer.Option(
+            "--value",
+            metavar="SPEC",
+            help="A value for control variates: rollout:times=4,agent=SPEC, ppo:PATH, or module:Class.",
+        ),
+    ] = None,
+    interval: Annotated[
+        str, typer.Option("--interval", metavar="KIND", help="Intervals: student, or bca (bootstrap).")
+    ] = "student",
     workers: WorkersOption = 1,
     json_target: JsonOption = None,
     resume: Annotated[
@@ -417,25 +429,28 @@ def evaluate(
 
     Hands are played, not whole matches, unless told otherwise with --rule match=game (in games whose hands are no
     contest of their own, whole matches). Finished deals are kept in FILE.partial until FILE is complete.
+
+    With --value, what was luck in the draws of agents that tell their probabilities is taken out of the figures.
     """
     with _arguments():
-        from slopes_agents.play import AgentFault
         from slopes_benchmarks import terminal
         from slopes_benchmarks.duplicate import Interrupted, Plan, evaluated_game, run
+        from slopes_benchmarks.intervals import interval_kind
         from slopes_benchmarks.keeping import KeptPieces
 
         file = _json_file(json_target)
         if resume and file is None:
             raise ValueError("--resume expected --json FILE, beside which finished deals are kept")
         rules = parse_rules(game, rule or [])
-        plan = Plan(evaluated_game(game, rules), agent, tuple(split_specs(against)), deals, seed)
+        interval_kind(interval)
+        plan = Plan(evaluated_game(game, rules), agent, tuple(split_specs(against)), deals, seed, value)
         kept = None
         if file is not None:
             kept = KeptPieces(file.with_name(file.name + ".partial"), plan.work, resume=resume)
     try:
         with terminal.progress(_console(stderr=True), f"evaluating {agent}", deals, "deals") as tell:
-            result = run(plan, workers=workers, kept=kept, progress=tell)
-    except AgentFault as error:
+            result = run(plan, workers=workers, interval=interval, kept=kept, progress=tell)
+    except ValueError as error:  # an agent at fault, or an interval that does not exist
         _fail(error)
     except Interrupted as stopped:
         if kept is None and stopped.result is not None and json_target is None:
@@ -452,7 +467,7 @@ def evaluate(
 @_command
 def throughput(
     games: Annotated[
-        list[str] | None, typer.Argument(metavar="[GAME]...", help="Names of games; by default all of them.")
+        list[str] | None, typer.Argument(metavar="GAME", help="Names of games; by default all of them.")
     ] = None,
     batch: Annotated[
         list[int] | None,
@@ -484,9 +499,11 @@ def throughput(
     with _arguments():
         from slopes_benchmarks.layers import LAYERS
         from slopes_benchmarks.throughput import BATCHES, Interrupted, Plan, run
-        from slopes_benchmarks.throughput_report import show, write_report
+        from slopes_benchmarks.throughput_report import prepare_report, show, write_report
 
         _json_file(json_target)
+        if out is not None:
+            prepare_report(out)
         names = tuple(games or game_names())
         plan = Plan(
             games=names,
@@ -507,14 +524,62 @@ def throughput(
             _fail("interrupted before the first round was finished", INTERRUPTED)
         result, stopped = error.result, error
     _write_json(json_target, result)
-    with _arguments():
-        written = [] if out is None else write_report(result, out)
+    written = [] if out is None else write_report(result, out)
     if json_target != "-":
         show(_console(), result)
     for path in written:
         typer.echo(f"written: {path}", err=True)
     if stopped is not None:
         _fail(f"interrupted: {stopped.done} of {runs} rounds were finished", INTERRUPTED)
+
+
+@_command
+def league(
+    game: GameName,
+    agents: Annotated[str, typer.Option("--agents", metavar="SPEC,SPEC[,...]", help="The agents, at least two.")],
+    deals: Annotated[
+        int, typer.Option("--deals", parser=count, metavar="N", help="Deals; every group of agents plays each.")
+    ],
+    seed: SeedOption,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the league.")],
+    rule: RuleOption = None,
+    workers: WorkersOption = 1,
+    json_target: JsonOption = None,
+) -> None:
+    """Play a league: all-play-all over duplicate deals.
+
+    Every agent meets every other in every seat, in company of two to four. Hands are played, not whole matches, unless
+    told otherwise with --rule match=game. Results are appended to DIR/results.jsonl as they come; the same command goes
+    on after Ctrl-C, and with more agents or deals plays only what is new. DIR then holds league.json, report.md and
+    pictures.
+    """
+    with _arguments():
+        from slopes_benchmarks import terminal
+        from slopes_benchmarks.duplicate import evaluated_game
+        from slopes_benchmarks.league import League, Stopped, run
+        from slopes_benchmarks.league_report import write_report
+        from slopes_benchmarks.standings import standings
+
+        _json_file(json_target)
+        plan = League(evaluated_game(game, parse_rules(game, rule or [])), tuple(split_specs(agents)), deals, seed)
+    try:
+        with terminal.progress(_console(stderr=True), f"league of {game}", plan.size, "deals of groups") as tell:
+            results = run(plan, out, workers=workers, progress=tell)
+    except (ValueError, OSError) as error:
+        _fail(error)
+    except Stopped as stopped:
+        _fail(
+            f"interrupted: {stopped.done} of {plan.size} deals of groups were finished, kept in {out}; "
+            "the same command goes on",
+            INTERRUPTED,
+        )
+    options = "".join(f" --rule {shlex.quote(text)}" for text in rule or [])
+    command = f"slopes league {game} --agents {shlex.quote(agents)} --deals {deals} --seed {seed} --out {out}{options}"
+    found = standings(plan, results, command)
+    write_report(out, found)
+    _write_json(json_target, found)
+    if json_target != "-":
+        terminal.show_league(_console(), found)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,18 @@ class Cheat(Lowest):
         return np.full(len(view), self.game.num_actions - 1)
 
 
+class Skewed(Agent):
+    """Draws from the legal actions, one of number a with a chance in proportion to a + 1."""
+
+    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
+        weights = view.legal * np.arange(1.0, self.game.num_actions + 1)
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def act(self, view: InformationSet) -> NDArray[np.int64]:
+        threshold = (view.keys >> np.uint64(11)) * 2.0**-53
+        return (self.probabilities(view).cumsum(axis=1) > threshold[:, None]).argmax(axis=1)
+
+
 class Mumbler(Agent):
     """Answers with something that is no action."""
 

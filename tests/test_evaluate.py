@@ -19,7 +19,7 @@ import slopes_envs
 from slopes_agents.play import AgentFault
 from slopes_benchmarks import duplicate, metrics, provenance
 from slopes_benchmarks.duplicate import Interrupted, Plan, evaluate, evaluated_game, figures, play_chunk, run
-from slopes_benchmarks.intervals import student_interval
+from slopes_benchmarks.intervals import bca_interval, student_interval
 from slopes_benchmarks.keeping import KeptPieces, write_json
 from slopes_benchmarks.workers import Stoppable, spread
 from slopes_envs import InformationSet, RulesError, UnknownName, game_names, make_game, match_seed
@@ -58,6 +58,37 @@ def test_interval_of_a_constant_is_that_constant_twice() -> None:
 def test_interval_needs_two_values_in_a_row(values: list[Any]) -> None:
     with pytest.raises(ValueError, match="at least 2 values"):
         student_interval(values)
+
+
+def test_bootstrap_interval_is_scipys_and_the_same_every_time() -> None:
+    values = np.random.default_rng(3).exponential(size=60)
+    mean, low, high = bca_interval(values)
+    assert (mean, low, high) == bca_interval(values)
+    expected = stats.bootstrap((values,), np.mean, n_resamples=9999, rng=np.random.default_rng(1)).confidence_interval
+    assert mean == pytest.approx(values.mean())
+    assert (low, high) == pytest.approx((expected.low, expected.high), rel=0.02)
+    assert high - mean > mean - low  # it is skewed as the values are
+
+
+def test_bootstrap_interval_of_many_deals_is_nearly_students() -> None:
+    values = np.random.default_rng(4).integers(-10, 11, size=1500)
+    student = student_interval(values)
+    assert bca_interval(values) == pytest.approx(student, abs=0.05 * (student.high - student.low))
+
+
+def test_bootstrap_interval_of_a_constant_is_that_constant_twice() -> None:
+    assert bca_interval([0.1] * 7) == (0.1, 0.1, 0.1)
+
+
+def test_evaluation_with_bootstrap_intervals() -> None:
+    student, bca = (evaluate(GAME, "random", "players:Middle", 40, 1, interval=kind) for kind in ("student", "bca"))
+    assert bca["interval"] == "bca"
+    for figure in ("difference", "gain", "agent_score", "against_score"):
+        assert bca[figure]["mean"] == student[figure]["mean"]
+        assert bca[figure]["ci95"] != student[figure]["ci95"]
+        assert bca[figure]["ci95"] == pytest.approx(student[figure]["ci95"], abs=0.2)
+    with pytest.raises(UnknownName, match="did you mean 'student'"):
+        evaluate(GAME, "random", "random", 4, 1, interval="studnet")
 
 
 def test_intervals_cover_the_mean_in_95_of_100() -> None:
@@ -162,14 +193,15 @@ def test_chunks_are_the_deals_played_one_by_one() -> None:
 def test_result_has_the_documented_keys_in_order() -> None:
     result = evaluate(GAME, "players:Lowest", ["random", "players:Highest"], 3, 8)
     assert list(result) == [
-        *("game", "rules", "agent", "against", "deals", "seed"),
+        *("game", "rules", "agent", "against", "deals", "seed", "interval"),
         *("difference", "gain", "agent_score", "against_score"),
-        *("metrics", "decisions_per_second", "seconds", "version", "commit"),
+        *("control", "metrics", "decisions_per_second", "seconds", "version", "commit"),
     ]
     assert result["game"] == GAME
     assert result["rules"] == make_game(GAME, match="hand").rules.record()
     assert (result["agent"], result["against"]) == ("players:Lowest", ["random", "players:Highest"])
     assert (result["deals"], result["seed"], result["gain"]) == (3, 8, None)
+    assert (result["interval"], result["control"]) == ("student", None)
     assert set(result["difference"]) == {"mean", "ci95"}
     assert len(result["difference"]["ci95"]) == 2
     assert {name: set(groups) for name, groups in result["metrics"].items()} == {
@@ -192,12 +224,22 @@ def test_win_shares_of_equals_are_equal() -> None:
     assert evaluate(game, "players:Middle", "players:Middle", 8, 1)["win_share"]["mean"] == pytest.approx(1 / 3)
 
 
-def test_random_against_itself_shows_a_spread_around_zero() -> None:
-    found = [evaluate(GAME, "random", "random", 12, seed) for seed in range(60)]
+def test_intervals_of_random_against_itself_hold_zero_in_95_of_100() -> None:
+    found = [evaluate(GAME, "random", "random", 20, seed) for seed in range(200)]
     for figure in ("difference", "gain"):
         bounds = [result[figure]["ci95"] for result in found]
         assert all(low < high for low, high in bounds)
-        assert 50 <= sum(low <= 0 <= high for low, high in bounds) < 60
+        assert 176 <= sum(low <= 0 <= high for low, high in bounds) <= 198
+    # The same intervals pooled: the mean of 200 evaluations is zero within its error.
+    means = np.array([result["difference"]["mean"] for result in found])
+    assert abs(means.mean()) < 4 * means.std() / np.sqrt(len(means))
+
+
+def test_no_two_seats_of_a_deal_share_their_chance() -> None:
+    for others in (1, 2):
+        plan = fake_plan(((0,), (1,), (2,)), others)
+        keys = {(seat, salt) for table in plan.salts for seat, salt in enumerate(table.tolist())}
+        assert len(keys) == plan.seating.size
 
 
 def test_the_better_agent_is_found_to_be_better() -> None:

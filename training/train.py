@@ -263,7 +263,9 @@ class _Progress:
         """Print an evaluation."""
         against = ", ".join(f"{mean:+.2f} ± {1.96 * error:.2f} against {spec}" for spec, mean, error in results)
         self.console.print(
-            f"{model.num_timesteps:>12,} decisions ({self.rate(model):,.0f}/s): {against}", highlight=False
+            f"{model.num_timesteps:>12,} decisions ({self.rate(model):,.0f}/s): {against}",
+            highlight=False,
+            soft_wrap=True,  # one line where it is read by programs
         )
 
 

@@ -1,9 +1,42 @@
-"""Slippery Slope, played by experience and counting."""
+"""A club player of Slippery Slope: counts cards, knows what hands are worth, and plays for exactly its bid.
+
+What it goes by
+---------------
+1. **The cards that are out.**  Every card not in its hand and not yet played is with one of the two others, each as
+   likely as its number of cards says, and nowhere that a shown void excludes (:func:`read`).
+2. **Floor and ceiling.**  Cards are no plain winners or losers here: a king takes a trick uphill and loses one downhill,
+   an ace takes one when it follows and throws one away when it leads, a joker nearly always takes one.  So every card
+   has two values: what it adds to the tricks of a hand that tries to take none, and of one that tries to take all.
+   They depend on how many cards that are out beat it in the direction it sets when led and in the other one, on the
+   length of its suit, and on how far the hand has been played.  Their sums are the *floor* and the *ceiling* of a hand.
+3. **Prospects.**  Whether so many tricks, neither more nor fewer, will be taken with a hand depends on how far they lie
+   above its floor and below its ceiling, on the number of cards, on who leads, and on the aces left, with which a
+   leader can lose a trick at will.
+4. **Who wins this trick.**  The last to play knows.  Before that, the chance that nobody *can* beat a card and the
+   chance that nobody *must* are counted from the cards that are out; between them lies what the others want, and
+   experience says how often they beat a card that they could let through.
+
+How it decides
+--------------
+*Bidding*: the bid with the best expected score, ``bid * P(made) - E|bid - tricks|``, by its prospects with ten cards.
+*Playing*: for each legal card the prospects of the rest of the hand if the card takes this trick, needing one less and
+leading next, and if it does not, weighed by the chance that it does; the best expected score again.  So it takes
+tricks it needs with the card it can best do without, ducks once the bid is made, throws off what would still take
+tricks, keeps a joker for when it is wanted, and limits the loss when the bid is beyond reach.
+
+It judges hands one by one: neither the scores of the match nor bids that ``reveal_bids="after_bidding"`` shows change
+what it does.
+
+The numbers of 2, 3 and 4 are a trained table, ``slippery_slope_table.npz``, fitted to what this very player takes
+among its own kind; ``fit_slippery_slope.py`` makes it.
+
+Shape letters: **B** games, **A** actions, **H** cards held in all games together, **L** legal ones among them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -11,6 +44,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopes_envs import InformationSet
 from slopes_envs.cards import bits_of
 from slopes_envs.games.slippery_slope import (
     ACE,
@@ -26,6 +60,7 @@ from slopes_envs.games.slippery_slope import (
     SUITS,
     TRICKS,
     A,
+    P,
 )
 
 from ..base import Agent
@@ -34,333 +69,504 @@ Ints = NDArray[np.int64]
 Bits = NDArray[np.uint32]
 Floats = NDArray[np.float64]
 
-C = len(DECK)
-BIG = LITTLE + 1
-CONTEXTS = JOKER_LED + 1
 UNIT = 1000
+"""The trained tables hold thousandths: of a trick, or of certainty."""
 
-SUIT = np.array([*(card // RANKS for card in range(LITTLE)), SUITS, SUITS])
-SUIT_CARDS = np.array([*(DECK.suit_bits(suit) for suit in range(SUITS)), 0], dtype=np.uint32)
+TABLE = Path(__file__).with_name("slippery_slope_table.npz")
+
+
+# ------------------------------------------------------------------------------------------------ cards and beaters
+
+CARDS = len(DECK)
+ALL_CARDS = np.uint32((1 << CARDS) - 1)
+BIG = LITTLE + 1  # the big joker
+NO_SUIT = SUITS  # of the jokers, and of a trick that a joker led
+CARD_BIT: Bits = np.array([1 << card for card in range(CARDS)], dtype=np.uint32)
 JOKERS = np.uint32(bits_of([LITTLE, BIG]))
-CARD = np.left_shift(np.uint32(1), np.arange(C, dtype=np.uint32))
+ACES = np.uint32(bits_of(RANKS * suit + ACE for suit in range(SUITS)))
+SUIT: Ints = np.array([*(card // RANKS for card in range(LITTLE)), NO_SUIT, NO_SUIT])
+SUIT_CARDS: Bits = np.array([*(DECK.suit_bits(suit) for suit in range(SUITS)), 0], dtype=np.uint32)
 
 
-def _above(card: int, up: bool) -> int:
-    """Cards of the suit which beat card when followed."""
-    suit, rank = divmod(card, RANKS)
-    others = [r for r in range(RANKS) if r != rank]
-    better = [r for r in others if rank != ACE and (r == ACE or (r > rank if up else r < rank))]
-    return bits_of(RANKS * suit + r for r in better)
+def _better(card: int, uphill: bool) -> int:
+    """The cards of a card's suit that beat it in a trick of the given direction which neither of them led."""
+    if card >= LITTLE or card % RANKS == ACE:
+        return 0
+    ace = card - card % RANKS
+    others = range(card + 1, ace + RANKS) if uphill else range(ace + 1, card)
+    return bits_of([ace, *others])
 
 
-LED_BEATEN = np.array([_above(c, c % RANKS > FOUR) for c in range(LITTLE)] + [0, 0], dtype=np.uint32)
-OTHER_BEATEN = np.array([_above(c, c % RANKS <= FOUR) for c in range(LITTLE)] + [0, 0], dtype=np.uint32)
-SUIT_ACE = np.array([bits_of([RANKS * s]) for s in range(SUITS)] + [0], dtype=np.uint32)
+# What beats a card in the direction that it sets when led (R7, R8), and in the opposite one.
+BETTER_OWN_WAY: Bits = np.array([_better(card, card % RANKS > FOUR) for card in range(CARDS)], dtype=np.uint32)
+BETTER_OTHER_WAY: Bits = np.array([_better(card, card % RANKS <= FOUR) for card in range(CARDS)], dtype=np.uint32)
 
 
-def _beaters() -> tuple[Bits, NDArray[np.int64]]:
-    """By context*A+action: suit cards that would beat; suit to follow after."""
-    beat = np.zeros((CONTEXTS, A), np.uint32)
-    after = np.zeros((CONTEXTS, A), np.int64)
-    strength = TRICKS.strength.reshape(CONTEXTS, A)
-    context = TRICKS.context.reshape(CONTEXTS, A)
-    for k in range(CONTEXTS):
-        for a in range(BIDS, A):
-            nxt = context[k, a]
-            after[k, a] = FOLLOW[nxt]
-            beat[k, a] = bits_of(c for c in range(C) if c != a - BIDS and strength[nxt, c + BIDS] > strength[k, a])
-    return beat.reshape(-1), after.reshape(-1)
+def _trick_tables() -> tuple[Bits, Ints]:
+    """By ``context * A + action``: the cards that would still beat the card just played, and the suit to follow."""
+    contexts = JOKER_LED + 1
+    strength = TRICKS.strength.reshape(contexts, A)
+    after = TRICKS.context.reshape(contexts, A)
+    beaten_by = np.zeros((contexts, A), dtype=np.uint32)
+    for context in range(contexts):
+        for action in range(BIDS, A):
+            replies = strength[after[context, action], BIDS:]
+            beaten_by[context, action] = bits_of(np.flatnonzero(replies > strength[context, action]).tolist())
+    suit = FOLLOW[after].astype(np.int64)
+    return beaten_by.reshape(-1), np.where(suit < 0, NO_SUIT, suit).reshape(-1)
 
 
-BEATERS, AFTER = _beaters()
+BEATEN_BY, SUIT_AFTER = _trick_tables()
 
-# NONE[free, held, wanted]
-NONE = np.array(
+# NONE_OF[free, held, wanted]: the chance that a seat, of whose cards `held` are from the `free` ones, has none of
+# `wanted` of them (hypergeometric).
+NONE_OF: Floats = np.array(
     [
-        [[comb(max(f - m, 0), h) / comb(f, h) if f - m >= h else 0.0 for m in range(10)] for h in range(11)]
-        for f in [*range(21)]
+        [[comb(max(free - wanted, 0), held) / comb(free, held) if held <= free else 0.0 for wanted in range(RANKS + 3)]
+         for held in range(HAND + 1)]
+        for free in range(2 * HAND + 1)
     ]
-    if False
-    else [
-        [
-            [(comb(f - m, h) / comb(f, h) if 0 <= h <= f - m else 0.0) if m else 1.0 for m in range(12)]
-            for h in range(11)
-        ]
-        for f in range(21)
-    ]
-)
-
-# categories
-_NONACE = 7 * 4 * 7 * 2
-_ACES = _NONACE + 49
-CATEGORIES = _ACES + 3
-SHORTER = np.array([7 if c % RANKS == ACE else 56 for c in range(LITTLE)] + [0, 0])
-IS_ACE = np.array([c % RANKS == ACE for c in range(LITTLE)] + [False, False])
-import os
-PHASE = np.arange(11) if os.environ.get("PH") else np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3])
-PHASES = PHASE[-1] + 1
-FLEX = 3 if os.environ.get("FX") else 1
-ACES = np.uint32(sum(1 << 7 * s for s in range(4)))
+)  # fmt: skip
 
 
-STEP = 500
-A_MIN, A_NODES = -4000, 19
-H_MIN, H_NODES = -4000, 21
-W_NODES = 11
+# ---------------------------------------------------------------------------------------------- what the seat knows
 
 
-@dataclass
-class Experience:
-    low: NDArray[Any]  # [PHASES, CATEGORIES]
-    high: NDArray[Any]
-    made: NDArray[Any]  # [11, 2, A_NODES, H_NODES]
-    miss: NDArray[Any]
-    win: NDArray[Any] = None  # [2, 10, W, W]
+@dataclass(frozen=True)
+class Knowledge:
+    """What the seats know of B games; every field has its games on the last axis.  Seats are relative, own seat 0."""
 
-    def chance(self, to_come, left, sure, open_):
-        w = W_NODES - 1
-        i = np.minimum((sure * w).astype(np.int64), w - 1)
-        j = np.minimum((open_ * w).astype(np.int64), w - 1)
-        fi, fj = sure * w - i, open_ * w - j
-        at = (((to_come - 1) * 10 + left) * W_NODES + i) * W_NODES + j
-        t = self.win.reshape(-1)
-        v = (1 - fi) * ((1 - fj) * t[at] + fj * t[at + 1]) + fi * ((1 - fj) * t[at + W_NODES] + fj * t[at + W_NODES + 1])
-        return np.where(to_come == 0, sure, np.where(open_ == 0, 0, v))
+    hand: Bits  # [B] own cards
+    out: Bits  # [B] cards in the two other hands
+    cards_left: Ints  # [P, B]
+    voids: Ints  # [P, B] suits shown to be void, one bit a suit
+    context: Ints  # [B] of the trick, as in the game's trick tables
+    best: Ints  # [B] strength of the card that is winning the trick, 0 before the first
+    to_come: Ints  # [B] how many play to this trick after this seat: seat 1, or seats 1 and 2, or none
+    leads: NDArray[np.bool_]  # [B] this seat leads, or led, the trick
+    bid: Ints  # [B] own bid, meaningless before it
+    needed: Ints  # [B] tricks still needed, meaningless before the bid
 
-    def outcome(self, left, lead, need, low, high, aces=0):
-        aces = np.minimum(aces, FLEX - 1)
-        """P(made), E miss"""
-        a = np.clip(need * UNIT - low - A_MIN, 0, (A_NODES - 1) * STEP)
-        h = np.clip(high - need * UNIT - H_MIN, 0, (H_NODES - 1) * STEP)
-        ai = np.minimum(a // STEP, A_NODES - 2)
-        hi = np.minimum(h // STEP, H_NODES - 2)
-        at = (((left * 2 + lead) * FLEX + aces) * A_NODES + ai) * H_NODES + hi
-        fa = (a - ai * STEP) / STEP
-        fh = (h - hi * STEP) / STEP
-        w = ((1 - fa) * (1 - fh), (1 - fa) * fh, fa * (1 - fh), fa * fh)
-        out = []
-        for t in (self.made.reshape(-1), self.miss.reshape(-1)):
-            out.append(w[0] * t[at] + w[1] * t[at + 1] + w[2] * t[at + H_NODES] + w[3] * t[at + H_NODES + 1])
-        made, miss = out
-        over, under = need < 0, need > left
-        made = np.where(over | under, 0.0, made)
-        miss = np.where(over, low / UNIT - need, np.where(under, need - high / UNIT, miss))
-        end = left == 0
-        made = np.where(end, need == 0, made)
-        miss = np.where(end, np.abs(need), miss)
-        return made, miss
+    def take(self, rows: Ints) -> Knowledge:
+        """Some of the games."""
+        return Knowledge(**{spec.name: getattr(self, spec.name)[..., rows] for spec in fields(self)})
+
+    @cached_property
+    def certain(self) -> Ints:
+        """``int64[P, B]``: how many cards are with seat 1, and with seat 2, because the other one cannot hold them."""
+        elsewhere = np.stack([np.zeros_like(self.out, dtype=np.uint64), CANNOT[self.voids[2]], CANNOT[self.voids[1]]])
+        return _count(self.out & elsewhere)
 
 
-def categories(row, card, hand, unseen):
-    """Category of each card"""
-    u = unseen[row]
+def _count(bits: NDArray[Any]) -> Ints:
+    return np.bitwise_count(bits).astype(np.int64)
+
+
+def _bit_sets(plane: NDArray[np.uint8]) -> Bits:
+    """Card planes ``uint8[…, 30]`` as bit sets ``uint32[…]``."""
+    padded = np.zeros((*plane.shape[:-1], 32), dtype=np.uint8)
+    padded[..., :CARDS] = plane
+    words: Bits = np.packbits(padded, axis=-1, bitorder="little").view("<u4")[..., 0]
+    return words
+
+
+def _as_action(card: Bits) -> Ints:
+    """Action numbers of sets of one card; 0, which is a bid and changes no trick, for the empty set."""
+    return np.where(card == 0, 0, _count(card - np.uint32(1)) + BIDS)
+
+
+def read(view: InformationSet) -> Knowledge:
+    """Put together what the seats know, all of it from the named planes of their observations."""
+    planes = view.features
+    hand = _bit_sets(planes["hand"])
+    seen = _bit_sets(planes["seen"]).T
+    table = _bit_sets(planes["table"]).T
+    # Who is to play third sees the cards of seats 1 and 2, in this order; who is second sees the card of seat 2.
+    third = table[1] != 0
+    first_card = _as_action(np.where(third, table[1], table[2]))
+    second_card = _as_action(np.where(third, table[2], 0))
+    after_first = TRICKS.context[first_card].astype(np.int64)  # context 0: nothing has been led
+    second_code = after_first * A + second_card
+    return Knowledge(
+        hand=hand,
+        out=ALL_CARDS & ~(hand | np.bitwise_or.reduce(seen, axis=0)),
+        cards_left=HAND - _count(seen),
+        voids=np.packbits(planes["voids"], axis=-1, bitorder="little")[..., 0].T.astype(np.int64),
+        context=TRICKS.context[second_code].astype(np.int64),
+        best=np.maximum(TRICKS.strength[first_card], TRICKS.strength[second_code]).astype(np.int64),
+        to_come=2 - (table[1:] != 0).sum(axis=0),
+        leads=planes["leader"][:, 0] != 0,
+        bid=planes["bids"][:, 0].argmax(axis=1),
+        needed=planes["needed"].argmax(axis=1) - HAND,
+    )
+
+
+# ------------------------------------------------------------------------------------------------ kinds of cards
+
+# A card's kind is what its floor and ceiling depend on.  Suited cards but aces: the length of the suit in the hand
+# (1-7), how many cards that are out beat it its own way (0-3) and the other way (0-6), whether the ace is out.  Aces:
+# the length of the suit, and how many others of it are out (0-6).  The little joker: whether the big one is out.
+OWN_WAYS, OTHER_WAYS = 4, 7
+_PER_LENGTH = OWN_WAYS * OTHER_WAYS * 2
+_FIRST_ACE = RANKS * _PER_LENGTH
+_FIRST_JOKER = _FIRST_ACE + RANKS * RANKS
+KINDS = _FIRST_JOKER + 3
+# How far a card's kind is from that of the same card in a suit that is shorter by one.
+SHORTER: Ints = np.array([RANKS if card % RANKS == ACE else _PER_LENGTH for card in range(LITTLE)] + [0, 0])
+
+# How far the hand has been played, by the cards left in it: values of cards are fitted to each stage.
+STAGE: Ints = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3])
+STAGES = 4
+
+
+def kinds(row: Ints, card: Ints, hand: Bits, out: Bits) -> Ints:
+    """The kind of each card held.
+
+    Parameters
+    ----------
+    row, card
+        ``int64[H]``, game and card number.
+    hand, out
+        ``uint32[B]``, the hands, and the cards that are out.
+
+    Returns
+    -------
+    int64[H], from 0 to ``KINDS - 1``.
+    """
     suit = SUIT[card]
-    length = np.bitwise_count(hand[row] & SUIT_CARDS[suit]).astype(np.int64)
-    led = np.bitwise_count(u & LED_BEATEN[card])
-    other = np.bitwise_count(u & OTHER_BEATEN[card])
-    ace = (u & SUIT_ACE[suit]) != 0
-    k = np.bitwise_count(u & SUIT_CARDS[suit])
-    plain = (((length - 1) * 4 + led) * 7 + other) * 2 + ace
-    aces = _NONACE + (length - 1) * 7 + k
-    joker = np.where(card == BIG, _ACES + 2, _ACES + ((u & CARD[BIG]) != 0))
-    return np.where(card >= LITTLE, joker, np.where(IS_ACE[card], aces, plain))
+    suit_cards = SUIT_CARDS[suit]
+    out = out[row]
+    shortness = _count(hand[row] & suit_cards) - 1
+    own, other = _count(out & BETTER_OWN_WAY[card]), _count(out & BETTER_OTHER_WAY[card])
+    suit_out = out & suit_cards
+    plain = shortness * _PER_LENGTH + (own * OTHER_WAYS + other) * 2 + ((suit_out & ACES) != 0)
+    ace = _FIRST_ACE + shortness * RANKS + _count(suit_out)
+    joker = np.where(card == BIG, KINDS - 1, _FIRST_JOKER + ((out & CARD_BIT[BIG]) != 0))
+    return np.where(suit == NO_SUIT, joker, np.where(CARD_BIT[card] & ACES, ace, plain))
 
 
-@dataclass
-class Options:
-    row: Ints
+def held(hand: Bits) -> tuple[Ints, Ints]:
+    """Game and card number of every card in ``uint32[B]`` hands: two ``int64[H]``."""
+    bits = np.unpackbits(hand[:, None].astype("<u4").view(np.uint8), axis=1, count=CARDS, bitorder="little")
+    at = np.flatnonzero(bits)
+    row = at // CARDS
+    return row, at - row * CARDS
+
+
+# ------------------------------------------------------------------------------------------------------ experience
+
+# Prospects are known at points of a grid, half a trick apart: what is needed above the floor, and the ceiling above what
+# is needed.
+GRID_STEP = UNIT // 2
+LEAST, GRID = -4 * UNIT, (19, 21)
+MOST_ACES = 2  # more count as two
+# The chance of a trick is known by the chance that nobody can beat a card and the chance that nobody must, in tenths.
+CHANCES = 11
+
+
+@dataclass(frozen=True)
+class Experience:
+    """The trained tables, in thousandths."""
+
+    floor: NDArray[np.int16]  # [STAGES, KINDS] what a card adds to the tricks of a hand that tries to take none
+    ceiling: NDArray[np.int16]  # [STAGES, KINDS] and of one that tries to take all
+    made: NDArray[np.int16]  # [11, 2, 3, *GRID] by cards left, whether leading, aces: chance of taking what is needed
+    miss: NDArray[np.int16]  # [11, 2, 3, *GRID] expected difference from what is needed
+    wins: NDArray[np.int16]  # [2, 10, CHANCES, CHANCES] by players to come and cards left: chance of a trick
+
+    @classmethod
+    def load(cls, path: Path) -> Experience:
+        """Read what :meth:`save` wrote."""
+        with np.load(path, allow_pickle=False) as tables:
+            return cls(**{spec.name: tables[spec.name] for spec in fields(cls)})
+
+    def save(self, path: Path) -> None:
+        """Write the tables beside ``path``, then put them in its place."""
+        beside = path.with_name(path.name + ".tmp")
+        with beside.open("wb") as file:
+            np.savez_compressed(file, **{spec.name: getattr(self, spec.name) for spec in fields(self)})
+        beside.replace(path)
+
+    def bounds(self, hand: Bits, out: Bits) -> tuple[Ints, Ints]:
+        """Floor and ceiling of hands ``uint32[B]``, given the cards that are out: two ``int64[B]``, thousandths."""
+        row, card = held(hand)
+        size = _count(hand)
+        at = STAGE[size][row] * KINDS + kinds(row, card, hand, out)
+        floor, ceiling = (
+            np.bincount(row, table.reshape(-1)[at], len(hand)).astype(np.int64) for table in (self.floor, self.ceiling)
+        )
+        return _in_range(floor, size), _in_range(ceiling, size)
+
+    def prospects(
+        self, left: Ints, leads: NDArray[np.bool_] | bool, needed: Ints, floor: Ints, ceiling: Ints, aces: Ints
+    ) -> tuple[Floats, Floats]:
+        """How likely it is that exactly what is needed will be taken, and how far from it one will be on average.
+
+        Parameters
+        ----------
+        left
+            Cards left.
+        leads
+            Whether this seat leads the next trick.
+        needed
+            Tricks needed from these cards; any whole number.
+        floor, ceiling
+            Of these cards, in thousandths.
+        aces
+            How many of them are aces.
+
+        Returns
+        -------
+        Two ``float64`` arrays of the shape to which all of them broadcast.
+        """
+        at, weights = grid_corners(left, leads, needed, floor, ceiling, aces)
+        made = _interpolate(self.made, at, weights)
+        miss = _interpolate(self.miss, at, weights)
+        # Out of reach: what is left is to come as near as the cards allow.
+        made = np.where((needed < 0) | (needed > left), 0.0, made)
+        miss = np.where(needed < 0, floor / UNIT - needed, np.where(needed > left, needed - ceiling / UNIT, miss))
+        over = left == 0
+        return np.where(over, needed == 0, made), np.where(over, np.abs(needed), miss)
+
+    def chance_to_win(self, to_come: Ints, left: Ints, nobody_can: Floats, nobody_must: Floats) -> Floats:
+        """The chance that a card takes the trick, ``float64[L]``.
+
+        Parameters
+        ----------
+        to_come
+            Players to come, 0 to 2.
+        left
+            Cards left in the hand after this one.
+        nobody_can, nobody_must
+            The chance that none of them can beat the card, and that none of them must.
+        """
+        undecided = np.flatnonzero((to_come > 0) & (nobody_must > nobody_can))
+        chance = nobody_can.copy()
+        at, weights = chance_corners(
+            to_come[undecided], left[undecided], nobody_can[undecided], nobody_must[undecided]
+        )
+        chance[undecided] = _interpolate(self.wins, at, weights)
+        return chance
+
+
+Corners = tuple[tuple[Any, ...], tuple[Any, ...]]
+"""The four points of a grid around a place: flat indices, and weights that sum to one."""
+
+
+def _corners(start: Any, x: Any, y: Any, width: int) -> Corners:
+    """Around ``(x, y)``, in steps of a grid with rows of ``width`` points that begins at ``start``."""
+    column, row = y.astype(np.int64), x.astype(np.int64)
+    right, down = y - column, x - row
+    at = start + row * width + column
+    left, up = 1 - right, 1 - down
+    return (at, at + 1, at + width, at + width + 1), (up * left, up * right, down * left, down * right)
+
+
+def _interpolate(table: NDArray[np.int16], at: tuple[Any, ...], weights: tuple[Any, ...]) -> Any:
+    flat = table.reshape(-1)
+    return sum(flat[corner] * weight for corner, weight in zip(at, weights, strict=True)) / UNIT
+
+
+def grid_corners(left: Any, leads: Any, needed: Any, floor: Any, ceiling: Any, aces: Any) -> Corners:
+    """Where prospects stand in ``made`` and ``miss``; arguments as for :meth:`Experience.prospects`."""
+    height, width = GRID
+    above = np.clip((needed * UNIT - floor - LEAST) / GRID_STEP, 0, height - 1.001)
+    below = np.clip((ceiling - needed * UNIT - LEAST) / GRID_STEP, 0, width - 1.001)
+    block = (left * 2 + leads) * (MOST_ACES + 1) + np.minimum(aces, MOST_ACES)
+    return _corners(block * (height * width), above, below, width)
+
+
+def chance_corners(to_come: Any, left: Any, nobody_can: Any, nobody_must: Any) -> Corners:
+    """Where a chance stands in ``wins``; arguments as for :meth:`Experience.chance_to_win`."""
+    scale = CHANCES - 1
+    block = (to_come - 1) * HAND + left
+    can, must = np.minimum(nobody_can * scale, scale - 0.001), np.minimum(nobody_must * scale, scale - 0.001)
+    return _corners(block * CHANCES**2, can, must, CHANCES)
+
+
+def _in_range(thousandths: Ints, size: Ints) -> Ints:
+    """No hand takes fewer tricks than none or more than it has cards."""
+    return np.minimum(np.maximum(thousandths, 0), size * UNIT)
+
+
+@lru_cache(maxsize=1)
+def _shipped_experience() -> Experience:
+    return Experience.load(TABLE)
+
+
+# ------------------------------------------------------------------------------------------------------- the player
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The legal cards of all games together, L of them, and what the player thinks of each."""
+
+    row: Ints  # game
     action: Ints
-    win: Floats
-    sure: Floats
-    open: Floats
-    to_come: Ints
-    low: Ints
-    high: Ints
-    left: Ints
-    need: Ints
+    to_come: Ints  # players who play to this trick after it
+    nobody_can: Floats  # chance that none of them can beat it
+    nobody_must: Floats  # chance that none of them must
+    left: Ints  # cards left after it
+    floor: Ints  # of those
+    ceiling: Ints
+    aces: Ints  # among those
     bid: Ints
-    aces: Ints
+    needed: Ints  # tricks, this one included
 
 
-class SlipperySlopeHeuristic(Agent):
-    q_follow = 0.5
-    q_joker = 0.5
+class SlipperySlopePlayer(Agent):
+    """The player; see the module for how it thinks.  Deterministic: it never uses ``view.keys``."""
 
-    def __init__(self, game, experience=None):
-        super().__init__(game)
-        self.x = experience or load()
+    @cached_property
+    def experience(self) -> Experience:
+        """What it has learned: the shipped table, or what it is set to."""
+        return _shipped_experience()
 
-    def act(self, view):
-        f = view.features
+    def act(self, view: InformationSet) -> NDArray[np.int64]:
+        """Choose the action with the best expected score of this hand; of equal ones that with the lowest number."""
+        return self.worth(view).argmax(axis=1)
+
+    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
+        """One for the chosen action; rows of seats that are not to move are zero."""
+        worth = self.worth(view)
+        chosen = np.zeros_like(worth)
+        chosen[np.arange(len(view)), worth.argmax(axis=1)] = 1.0
+        chosen[np.isneginf(worth)] = 0.0
+        return chosen
+
+    def worth(self, view: InformationSet) -> Floats:
+        """Expected score of this hand by action, ``float64[B, A]``; minus infinity where an action is not legal."""
         legal = view.legal
-        play = f["phase"][:, 1].astype(bool)
-        out = np.zeros(len(view), np.int64)
-        hand, seen, table = self.bits(f)
-        unseen = ~(hand | seen[0] | seen[1] | seen[2]) & np.uint32(2**30 - 1)
-        b = np.flatnonzero(~play)
-        if len(b):
-            out[b] = self.bids(hand[b], unseen[b], f["leader"][b, 0].astype(np.int64)).argmax(axis=1)
-        p = np.flatnonzero(play)
-        if len(p):
-            o = self.options(view, p)
-            worth = np.full((len(view), A), -np.inf)
-            worth[o.row, o.action] = self.worth(o)
-            out[p] = worth[p].argmax(axis=1)
-        return out
+        know = read(view)
+        worth = np.full(legal.shape, -np.inf)
+        bidding = np.flatnonzero(legal[:, 0])
+        if len(bidding):
+            worth[bidding, :BIDS] = self.worth_of_bids(know.take(bidding))
+        if len(bidding) < len(view):
+            choices = self.consider(know, legal)
+            worth[choices.row, choices.action] = self.worth_of_cards(choices)
+        return worth
 
-    def bits(self, f):
-        B = len(f["hand"])
-        s = np.zeros((B, 7, 32), np.uint8)
-        s[:, 0, :C] = f["hand"]
-        s[:, 1:4, :C] = f["seen"]
-        s[:, 4:7, :C] = f["table"]
-        w = np.packbits(s.reshape(B, -1), axis=1, bitorder="little").view("<u4").T
-        return w[0].copy(), w[1:4], w[4:7]
+    # -- bidding ---------------------------------------------------------------------------------------------------
 
-    def bids(self, hand, unseen, lead):
-        low, high = self.outlook(hand, unseen)
-        B = len(hand)
-        need = np.broadcast_to(np.arange(BIDS), (B, BIDS))
-        made, miss = self.x.outcome(np.full((B, 1), HAND), lead[:, None], need, low[:, None], high[:, None], np.bitwise_count(hand & ACES).astype(np.int64)[:, None])
-        return need * made - miss
+    def worth_of_bids(self, know: Knowledge) -> Floats:
+        """Expected score of every bid, ``float64[B, 11]``."""
+        floor, ceiling = self.experience.bounds(know.hand, know.out)
+        bids = np.arange(BIDS)
+        made, miss = self.experience.prospects(
+            np.full((len(floor), 1), HAND),
+            know.leads[:, None],
+            bids,
+            floor[:, None],
+            ceiling[:, None],
+            _count(know.hand & ACES)[:, None],
+        )
+        return bids * made - miss
 
-    def outlook(self, hand, unseen):
-        bits = (hand[:, None] >> np.arange(C, dtype=np.uint32)) & 1
-        row, card = np.nonzero(bits)
-        cat = categories(row, card, hand, unseen)
-        n = np.bitwise_count(hand).astype(np.int64)
-        ph = PHASE[n[row]]
-        low = np.bincount(row, self.x.low[ph, cat], len(hand)).astype(np.int64)
-        high = np.bincount(row, self.x.high[ph, cat], len(hand)).astype(np.int64)
-        return np.clip(low, 0, n * UNIT), np.clip(high, 0, n * UNIT)
+    # -- playing ---------------------------------------------------------------------------------------------------
 
-    def options(self, view, rows):
-        f = view.features
-        hand, seen, table = self.bits(f)
-        unseen = ~(hand | seen[0] | seen[1] | seen[2]) & np.uint32(2**30 - 1)
-        B = len(hand)
-        flat = np.flatnonzero(f["hand"])
-        row, card = flat // C, flat % C
-        keep = f["phase"][row, 1] == 1
-        row, card = row[keep], card[keep]
-        suit = SUIT[card]
-        cat = categories(row, card, hand, unseen)
-        shorter = np.maximum(cat - SHORTER[card], 0)
-        n = np.bitwise_count(hand).astype(np.int64)
-        left = n - 1
-        base = PHASE[np.maximum(left, 0)][row] * CATEGORIES
-        legal = view.legal[row, card + BIDS]
-        outs = []
-        key = row * 5 + suit
-        for t in (self.x.low.reshape(-1), self.x.high.reshape(-1)):
-            now, then = t[base + cat], t[base + shorter]
-            by_suit_now = np.bincount(key, now, B * 5)
-            by_suit_then = np.bincount(key, then, B * 5)
-            total = np.bincount(row, now, B)
-            after = total[row] - by_suit_now[key] + by_suit_then[key] - then
-            outs.append(np.clip(after[legal].astype(np.int64), 0, left[row][legal] * UNIT))
-        row, card = row[legal], card[legal]
-        # trick so far
-        second_only = (table[2] != 0) & (table[1] == 0)
-        third = table[1] != 0
-        first = np.where(third, table[1], table[2])
-        two = np.where(third, table[2], 0)
-        code = np.where(first != 0, np.frexp(first.astype(np.float64))[1] - 1 + BIDS, 0)
-        ctx = np.where(first != 0, TRICKS.context[code], 0).astype(np.int64)
-        best = np.where(first != 0, TRICKS.strength[code], 0)
-        code2 = np.where(two != 0, np.frexp(two.astype(np.float64))[1] - 1 + BIDS, 0)
-        best = np.maximum(best, np.where(two != 0, TRICKS.strength[ctx * A + code2], 0))
-        ctx = np.where(two != 0, TRICKS.context[ctx * A + code2], ctx).astype(np.int64)
-        to_come = np.where(third, 0, np.where(second_only, 1, 2))
-        # hold probabilities
-        nn = HAND - np.bitwise_count(seen).astype(np.int64)
-        voids = np.packbits(f["voids"], axis=2, bitorder="little")[:, :, 0].astype(np.int64)
-        cannot = [None, CANNOT[voids[:, 1]], CANNOT[voids[:, 2]]]
-        sure1 = np.bitwise_count(unseen & cannot[2])
-        sure2 = np.bitwise_count(unseen & cannot[1])
-        free = np.bitwise_count(unseen).astype(np.int64) - sure1 - sure2
-        fr = [None, nn[1] - sure1, nn[2] - sure2]
-        cc = ctx[row] * A + card + BIDS
-        u = unseen[row]
-        suit = AFTER[cc]
-        k = np.bitwise_count(u & SUIT_CARDS[suit]).astype(np.int64)
-        bb = BEATERS[cc]
-        m = np.bitwise_count(u & bb & ~JOKERS).astype(np.int64)
-        jm = np.bitwise_count(u & bb & JOKERS).astype(np.int64)
-        sure = (TRICKS.strength[cc] > best[row]).astype(np.float64)
-        open_ = sure.copy()
-        tc = to_come[row]
-        for j in (1, 2):
-            void = (voids[:, j][row] >> np.maximum(suit, 0) & 1).astype(bool) | (suit < 0)
-            other = (voids[:, 3 - j][row] >> np.maximum(suit, 0) & 1).astype(bool) & ~void
-            split = ~(void | other)
-            at = (free[row] * 11 + fr[j][row]) * 12
-            N = NONE.reshape(-1)
+    def worth_of_cards(self, choices: Choices) -> Floats:
+        """Expected score by legal card, ``float64[L]``: if it takes this trick, and if not, weighed by the chance."""
+        c, experience = choices, self.experience
+        chance = experience.chance_to_win(c.to_come, c.left, c.nobody_can, c.nobody_must)
+        made, miss = experience.prospects(c.left, True, c.needed - 1, c.floor, c.ceiling, c.aces)
+        if_won = c.bid * made - miss
+        made, miss = experience.prospects(c.left, False, c.needed, c.floor, c.ceiling, c.aces)
+        if_lost = c.bid * made - miss
+        return chance * if_won + (1 - chance) * if_lost
 
-            def none(x, y=0):
-                return np.where(other & (x > 0), 0.0, N[at + x * split + y])
+    def consider(self, know: Knowledge, legal: NDArray[np.bool_]) -> Choices:
+        """Count for every legal card who could beat it, and what the hand is without it.
 
-            nk = none(k)
-            forced = none(k - m) - nk
-            mixed = 1 - none(m) - forced
-            forced = np.where(void, 0, forced)
-            mixed = np.where(void, 0, mixed)
-            jk = nk - none(k, jm)
-            last = nn[j][row] == 1
-            must = forced + np.where(last, jk, 0)
-            can = forced + mixed + jk
-            sure = np.where(tc >= j, sure * (1 - can), sure)
-            open_ = np.where(tc >= j, open_ * (1 - must), open_)
-        sure = np.maximum(sure, 0)
-        open_ = np.maximum(open_, sure)
-        win = self.x.chance(tc, left[row], sure, open_)
-        need = f["needed"] @ np.arange(21) - HAND if False else np.argmax(f["needed"], axis=1) - HAND
-        bid = np.argmax(f["bids"][:, 0], axis=1)
-        return Options(row, card + BIDS, win, sure, open_, tc, outs[0], outs[1], left[row], need[row], bid[row], np.bitwise_count(hand[row] & ACES & ~CARD[card]).astype(np.int64))
+        Parameters
+        ----------
+        know
+            What the seats know.
+        legal
+            ``bool[B, A]``; games without a legal card are left out.
+        """
+        row, card = held(know.hand)
+        floor, ceiling = self._bounds_without(know, row, card)
+        allowed = np.flatnonzero(legal.reshape(-1)[row * A + (card + BIDS)])
+        row, card = row[allowed], card[allowed]
+        nobody_can, nobody_must = _nobody_beats(know, row, card)
+        left = know.cards_left[0][row] - 1
+        return Choices(
+            row=row,
+            action=card + BIDS,
+            to_come=know.to_come[row],
+            nobody_can=nobody_can,
+            nobody_must=nobody_must,
+            left=left,
+            floor=_in_range(floor[allowed], left),
+            ceiling=_in_range(ceiling[allowed], left),
+            aces=_count(know.hand[row] & ACES & ~CARD_BIT[card]),
+            bid=know.bid[row],
+            needed=know.needed[row],
+        )
 
-    def worth(self, o):
-        m1, s1 = self.x.outcome(o.left, 1, o.need - 1, o.low, o.high, o.aces)
-        m0, s0 = self.x.outcome(o.left, 0, o.need, o.low, o.high, o.aces)
-        return o.win * (o.bid * m1 - s1) + (1 - o.win) * (o.bid * m0 - s0)
+    def _bounds_without(self, know: Knowledge, row: Ints, card: Ints) -> tuple[Ints, Ints]:
+        """Floor and ceiling of the hand without each of its cards, two ``int64[H]``: the card goes, its suit shortens."""
+        batch = len(know.hand)
+        kind = kinds(row, card, know.hand, know.out)
+        stage = STAGE[np.maximum(know.cards_left[0] - 1, 0)][row] * KINDS
+        # Without itself a lone card has no suit left to shorten: any value will do, it cancels below.
+        shorter = np.maximum(kind - SHORTER[card], 0)
+        of_suit = row * (SUITS + 1) + SUIT[card]
+        bounds = []
+        for table in (self.experience.floor.reshape(-1), self.experience.ceiling.reshape(-1)):
+            now, then = table[stage + kind].astype(np.float64), table[stage + shorter].astype(np.float64)
+            total = np.bincount(row, now, batch)
+            change = np.bincount(of_suit, then - now, batch * (SUITS + 1))
+            bounds.append((total[row] + change[of_suit] - then).astype(np.int64))
+        return bounds[0], bounds[1]
 
 
-def prior():
-    """Rough first guess."""
-    low = np.zeros((PHASES, CATEGORIES))
-    high = np.zeros((PHASES, CATEGORIES))
-    for ln in range(7):
-        for l in range(4):
-            for o in range(7):
-                for a in range(2):
-                    i = ((ln * 4 + l) * 7 + o) * 2 + a
-                    b = 0.35 * (0.5**l + 0.5**o)
-                    low[:, i], high[:, i] = 0.3 * b, b
-        for k in range(7):
-            i = _NONACE + ln * 7 + k
-            low[:, i], high[:, i] = 0.2, 0.8
-    low[:, _ACES:] = high[:, _ACES:] = [1.0, 0.9, 1.0]
-    left = np.arange(11)[:, None, None, None]
-    a = (A_MIN + STEP * np.arange(A_NODES))[None, None, :, None] / UNIT
-    h = (H_MIN + STEP * np.arange(H_NODES))[None, None, None, :] / UNIT
-    lead = np.arange(2)[None, :, None, None]
-    width = np.maximum(a + h, 0.3)
-    sd = 0.3 + 0.1 * np.sqrt(left) + 0 * lead
-    out = np.maximum(np.maximum(-a, -h), 0)
-    made = 0.75 * np.exp(-0.5 * ((out) / sd) ** 2) * (1 / (1 + np.exp(-6 * np.minimum(a, h)))) + 0 * width
-    miss = out + 0.8 * (1 - made)
-    n = np.linspace(0, 1, W_NODES)
-    win = np.broadcast_to((n[:, None] + n) / 2, (2, 10, W_NODES, W_NODES)).copy()
-    made, miss = (np.repeat(t[:, :, None], FLEX, axis=2) for t in (made, miss))
-    return Experience(low * UNIT, high * UNIT, made, miss, win)
+def _nobody_beats(know: Knowledge, row: Ints, card: Ints) -> tuple[Floats, Floats]:
+    """The chance that nobody to come can beat each legal card, and that nobody must: two ``float64[L]``."""
+    code = know.context[row] * A + (card + BIDS)
+    winning = TRICKS.strength[code] > know.best[row]
+    nobody_can, nobody_must = winning.astype(np.float64), winning.astype(np.float64)
+    for seat in range(1, P):
+        at = np.flatnonzero(winning & (know.to_come[row] >= seat))
+        if len(at):
+            can, must = _can_and_must_beat(know, seat, row[at], code[at])
+            nobody_can[at] *= 1 - can
+            nobody_must[at] *= 1 - must
+    return nobody_can, nobody_must
 
 
-PATH = Path(__file__).with_name("slippery_slope_table.npz")
+def _can_and_must_beat(know: Knowledge, seat: int, row: Ints, code: Ints) -> tuple[Floats, Floats]:
+    """The chance that ``seat`` holds a card with which it may beat, or has no other choice: two ``float64[N]``.
+
+    Exact for each seat by itself, given the voids shown.  ``code`` is the context and action of the card to beat.
+    """
+    out = know.out[row]
+    suit = SUIT_AFTER[code]
+    beaters = out & BEATEN_BY[code]
+    of_suit = _count(out & SUIT_CARDS[suit])
+    suit_beaters, joker_beaters = _count(beaters & ~JOKERS), _count(beaters & JOKERS)
+
+    # Cards of the suit are all with the other seat, or all with this one, or free to be with either.
+    suit_bit = np.array([1 << suit for suit in range(SUITS)] + [0])[suit]
+    void = (know.voids[seat][row] & suit_bit) != 0
+    all_here = ((know.voids[P - seat][row] & suit_bit) != 0) & ~void
+    is_free = ~(void | all_here)
+    free = (_count(know.out) - know.certain.sum(axis=0))[row]
+    held_free = (know.cards_left[seat] - know.certain[seat])[row]
+    first = (free * NONE_OF.shape[1] + held_free) * NONE_OF.shape[2]
+
+    def none_of(of_suit: Ints, jokers: Ints | int = 0) -> Floats:
+        """The chance that the seat has none of so many cards of the suit and so many jokers."""
+        chance = NONE_OF.reshape(-1)[first + of_suit * is_free + jokers]
+        return np.where(all_here & (of_suit > 0), 0.0, chance)
+
+    no_suit = none_of(of_suit)
+    only_beaters = np.where(void, 0.0, none_of(of_suit - suit_beaters) - no_suit)
+    follows_and_can = np.where(void, 0.0, 1 - none_of(suit_beaters))
+    joker_can = no_suit - none_of(of_suit, joker_beaters)
+    last_card = know.cards_left[seat][row] == 1  # then it has no choice
+    return follows_and_can + joker_can, only_beaters + np.where(last_card, joker_can, 0.0)
 
 
-@lru_cache
-def load():
-    with np.load(PATH) as f:
-        return Experience(**{k: f[k].astype(np.float64) for k in ("low", "high", "made", "miss", "win")})
-
-
-AGENT = SlipperySlopeHeuristic
+AGENT = SlipperySlopePlayer

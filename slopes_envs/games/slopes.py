@@ -71,10 +71,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..cards import BIT, Deck, cards_in
-from ..chance import Purpose, UInt64, below, derive, draw, shuffle
+from ..chance import Purpose, UInt64, derive, draw, shuffle
 from ..errors import DealError, ScriptExhausted, UnknownName, shown
 from ..features import Layout, Observation, Plane
-from ..game import BidModel, Game, Rows, Rules, State, as_seats, option, parse_hand_object, row_starts
+from ..game import (
+    BidModel,
+    Game,
+    Rows,
+    Rules,
+    State,
+    as_seats,
+    common_fields,
+    first_seats,
+    option,
+    parse_hand_object,
+    row_starts,
+)
 
 COLOURS, NUMBERS = 4, 10
 FACES = (*"0123456789", "S", "R", "D")  # of a coloured card: a number, skip, reverse, draw two
@@ -437,15 +449,8 @@ class Slopes(Game[SlopesState, SlopesRules]):
     def _start(self, seeds: UInt64, scripts: NDArray[np.object_] | None) -> SlopesState:
         b = len(seeds)
         state = SlopesState(
-            seed=seeds.copy(),
-            hand=np.zeros(b, np.int32),
-            move=np.zeros(b, np.int32),
-            seat=np.zeros(b, np.int8),
-            scores=np.zeros((b, P), np.int32),
-            terminated=np.zeros(b, np.bool_),
-            truncated=np.zeros(b, np.bool_),
-            scripts=scripts,
-            first_player=np.zeros(b, np.int8),
+            **common_fields(seeds, P, scripts),
+            first_player=first_seats(seeds, P, self.rules.first_player),
             turns=np.zeros(b, np.int32),
             hands=np.zeros((b, P, 2), np.uint64),
             shown=np.zeros((b, P, 2), np.uint64),
@@ -466,10 +471,6 @@ class Slopes(Game[SlopesState, SlopesRules]):
             num_events=np.zeros(b, np.int16),
             passes=np.full(b, None, dtype=object),
         )
-        if self.rules.first_player is None:
-            state.first_player[:] = below(derive(seeds, Purpose.FIRST_SEAT), P)
-        else:
-            state.first_player[:] = self.rules.first_player
         self._deal(state)
         return state
 

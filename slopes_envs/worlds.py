@@ -1,0 +1,494 @@
+"""Worlds: hidden cards dealt to seats of which it is known what they cannot hold, every such deal equally likely.
+
+The deals are counted, and drawn by the counts.  Three things keep that small:
+
+- Cards differ only by which seats can hold them: kinds of cards that the same seats can hold are one *class*.
+- Cards that only one seat can hold are given to it at once.
+- The seats that can hold the same classes, with most room together, are the *rest*: they get what is left when the
+  others have been served, and there are simply ``F! / (f1! f2! …)`` ways to deal the ``F`` cards left to them.
+
+The other seats are served place by place, a *place* being room for one card.  What matters at any moment is how many
+cards of each class have been used, so a table over these numbers tells in how many ways the places from some place on
+can be filled; it follows from the table of the next place by a sum over the classes that may come.  A world is drawn
+from the first place to the last: a class, with chances by the ways that would be left, and of it any card.
+
+The tables hold floating-point numbers.  There are fewer than 128! ways to fill 128 places, so nothing overflows, and
+sums of positive numbers lose no digits: chances are right to some 14.  :func:`count_deals` counts in whole numbers of
+any size by the same tables.
+
+Shape letters: **N** worlds, or different information sets among them, **P** seats, **W** copies of a card type, **K**
+kinds of cards, also classes of kinds, **T** places of the seats that are not the rest, **M** hidden cards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import factorial, perm
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cards import BIT, cards_in
+from .chance import UInt64, derive, draw
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+MAX_CARDS = 128
+"""Most hidden cards: a random word carries a number below it in its lowest bits."""
+
+TABLE_BUDGET = 1 << 21  # numbers held in tables at a time, 16 MB
+WORLD_BUDGET = 1 << 13  # worlds drawn at a time, so that the arrays stay in the cache
+SIZE_STEP = 3  # tables up to ``2**SIZE_STEP`` times as large as one another are made side by side
+
+_LOW = np.uint64(MAX_CARDS - 1)
+_LAST = np.uint64(2**64 - 1)
+_CLASS_BITS, _CLASS_SHIFT = np.uint64(3), np.uint64(61)
+_11 = np.uint64(11)
+_CHOICE, _ORDER, _REST = range(3)  # what the random numbers of a world are for
+_NO_CARD, _NO_CLASS, _NO_BITS = np.uint8(255), 7, np.uint64(0)
+# The bit set of a card, by which copy it is and its code: number of the type + 64 for the second copy.
+_CARD_BITS = np.zeros((2, 256), dtype=np.uint64)
+_CARD_BITS[0, :64] = _CARD_BITS[1, 64:128] = BIT
+
+
+def _falling() -> NDArray[np.object_]:
+    """``n (n - 1) … (n - u + 1)`` by ``n`` and ``u``: the ways to take ``u`` of ``n`` cards, one after the other."""
+    table = np.empty((MAX_CARDS + 1, MAX_CARDS + 1), dtype=object)
+    for n, u in np.ndindex(table.shape):
+        table[n, u] = perm(n, u)
+    return table
+
+
+_FALLING: dict[type, NDArray[Any]] = {object: _falling()}
+_FALLING[float] = _FALLING[object].astype(np.float64)
+
+
+# ------------------------------------------------------------------------------------------------------- front doors
+
+
+def deal_within(keys: UInt64, hidden: UInt64, sizes: Ints, cannot: UInt64, kinds: Sequence[int]) -> UInt64:
+    """Deal hidden cards at random to seats that are known not to hold some of them.
+
+    Each copy of a card type is a card of its own, and every deal of the cards that agrees with what is known is
+    equally likely.  A world depends on its own key and information alone.  Neighbours with the same information
+    share the work of counting.
+
+    Parameters
+    ----------
+    keys
+        ``uint64[N]``
+    hidden
+        ``uint64[N, W]``, the cards to deal, the copies of a card type in different words; W is 1 or 2.
+    sizes
+        ``int64[N, P]``, how many cards each seat gets; as many in all as there are hidden ones.
+    cannot
+        ``uint64[N, P]``, the cards that each seat does not hold.
+    kinds
+        At most eight bit sets that divide the deck, such that a seat can hold either all cards of a kind or none.
+
+    Returns
+    -------
+    uint64[N, P, W], the cards dealt to each seat.
+
+    Raises
+    ------
+    ValueError
+        If the cards cannot be dealt so.
+    """
+    hands = np.zeros((*sizes.shape, hidden.shape[1]), dtype=np.uint64)
+    if not hidden.any():
+        if sizes.any():
+            raise _misfit()
+        return hands
+    first, row_of = _different(hidden, sizes, cannot)
+    plan = _Plan.make(hidden[first], sizes[first], cannot[first], kinds)
+    for worlds in _parts(plan, row_of):
+        hands[worlds] = _draw_worlds(plan, row_of[worlds], keys[worlds])
+    return hands
+
+
+def count_deals(hidden: UInt64, sizes: Ints, cannot: UInt64, kinds: Sequence[int]) -> list[int]:
+    """The exact number of deals from which :func:`deal_within` draws, with the same parameters: one number a row.
+
+    Raises
+    ------
+    ValueError
+        If some cards cannot be dealt at all.
+    """
+    plan = _Plan.make(hidden, sizes, cannot, kinds)
+    rows = np.argsort(-plan.places, kind="stable")
+    ways = np.empty(len(rows), dtype=object)
+    for part in _alike(plan, rows):
+        table = _last_table(plan, part)
+        for _ in _tables_backwards(plan, part, table):
+            pass
+        ways[part] = table.reshape(len(part), -1)[:, 0]
+    for row, room in enumerate(plan.room.tolist()):  # the order of the places of a seat does not matter
+        rest = sum(room) - int(plan.places[row])
+        ways[row] = ways[row] * factorial(rest)
+        for size in room:
+            ways[row] //= factorial(size)
+    return [int(number) for number in ways]
+
+
+def _misfit() -> ValueError:
+    return ValueError("the hidden cards do not fit the seats that may hold them")
+
+
+def _different(*arrays: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Runs of equal rows: the place of the first of each, and which run each row belongs to."""
+    starts = np.zeros(len(arrays[0]), dtype=np.bool_)
+    starts[0] = True
+    for array in arrays:
+        starts[1:] |= (array[1:] != array[:-1]).any(axis=1)
+    return np.flatnonzero(starts), np.cumsum(starts) - 1
+
+
+# -------------------------------------------------------------------------------------------------------------- plan
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How the cards of N different information sets are dealt.
+
+    Seats stand in the order in which they are served, those of the rest last.  Classes stand by how many cards of
+    them the others may take, the most first: their number follows from those of the other classes.
+    """
+
+    given: UInt64  # [N, P, W] cards that only one seat can hold, by number of the seat
+    seats: Ints  # [N, P] numbers of the seats in the order of service
+    room: Ints  # [N, P] cards that each still gets, in this order
+    holds: NDArray[np.uint8]  # [N, T] classes that may come to each place, one bit a class; 0 after the last place
+    places: Ints  # [N] how many places there are
+    rest_holds: Bools  # [K, N] whether a class may come to the rest
+    count: Ints  # [K, N] cards of each class
+    most: Ints  # [K, N] how many of them may be used before the rest
+    begin: Ints  # [K, N] where the cards of each class begin in ``cards``
+    cards: NDArray[np.uint8]  # [N, M] codes of the cards, class by class; `_NO_CARD` after the last
+    class_of: NDArray[np.uint8]  # [N, M] their classes; `_NO_CLASS` after the last
+    num_cards: Ints  # [N]
+
+    @classmethod
+    def make(cls, hidden: UInt64, sizes: Ints, cannot: UInt64, kinds: Sequence[int]) -> _Plan:
+        words = np.array(kinds, dtype=np.uint64)
+        count = np.bitwise_count(hidden[:, :, None] & words).sum(axis=1, dtype=np.int64)
+        total = count.sum(axis=1)
+        if (total != sizes.sum(axis=1)).any() or total.max(initial=0) > MAX_CARDS or sizes.min(initial=0) < 0:
+            raise _misfit()
+        can = (cannot[:, :, None] & words) == 0
+        given, room = _give_forced(hidden, sizes, can, count, words)
+        can &= (room > 0)[:, :, None] & (count > 0)[:, None, :]
+
+        class_of, count = _classes(can, count)
+        can = np.take_along_axis(can, class_of[:, None, :], axis=2)
+        can &= (class_of == np.arange(len(kinds)))[:, None, :]
+        rest, seats = _order_of_service(can, room)
+        room = np.take_along_axis(room, seats, axis=1)
+        can = np.take_along_axis(can, seats[:, :, None], axis=1)
+        served = np.where(rest, 0, room)
+        most = np.minimum(count, (served[:, :, None] * can).sum(axis=1))
+
+        order = np.argsort(-most, axis=1, kind="stable")
+        class_of = np.take_along_axis(np.argsort(order, axis=1), class_of, axis=1)
+        count, most = (np.ascontiguousarray(np.take_along_axis(array, order, axis=1).T) for array in (count, most))
+        can = np.take_along_axis(can, order[:, None, :], axis=2)
+        cards, class_of_cards = _by_class(hidden & ~np.bitwise_or.reduce(given, axis=1), class_of, kinds)
+        return cls(
+            given=given,
+            seats=seats,
+            room=room,
+            holds=_place_by_place(can, served),
+            places=served.sum(axis=1),
+            rest_holds=np.ascontiguousarray((can & rest[:, :, None]).any(axis=1).T),
+            count=count,
+            most=most,
+            begin=np.cumsum(count, axis=0) - count,
+            cards=cards,
+            class_of=class_of_cards,
+            num_cards=(cards != _NO_CARD).sum(axis=1),
+        )
+
+    def table_shapes(self, rows: Ints) -> Ints:
+        """Numbers of used cards that the tables of ``rows`` tell apart, by class but for the first, ``[K - 1, N]``."""
+        return self.most[1:, rows] + 1
+
+
+def _give_forced(hidden: UInt64, sizes: Ints, can: Bools, count: Ints, kinds: UInt64) -> tuple[UInt64, Ints]:
+    """Give every kind of cards that only one seat can hold to that seat, which may make others such.
+
+    Returns
+    -------
+    The cards given, ``uint64[N, P, W]``, and the room left; ``count`` is lowered in place.
+    """
+    given = np.zeros((*sizes.shape, hidden.shape[1]), dtype=np.uint64)
+    room = sizes.copy()
+    found = True
+    while found:
+        found = False
+        for kind, cards in enumerate(kinds):
+            holders = can[:, :, kind] & (room > 0)
+            number = holders.sum(axis=1)
+            open_ = count[:, kind] > 0
+            if (open_ & (number == 0)).any():
+                raise _misfit()
+            rows = np.flatnonzero(open_ & (number == 1))
+            if len(rows):
+                found = True
+                seat = holders[rows].argmax(axis=1)
+                given[rows, seat] |= hidden[rows] & cards
+                room[rows, seat] -= count[rows, kind]
+                count[rows, kind] = 0
+    if (room < 0).any():
+        raise _misfit()
+    return given, room
+
+
+def _classes(can: Bools, count: Ints) -> tuple[Ints, Ints]:
+    """Put kinds together that the same seats can hold: the class of each kind, and the cards of each class."""
+    rows, class_of = np.arange(len(count)), np.zeros_like(count)
+    class_count = np.zeros_like(count)
+    for kind in range(count.shape[1]):
+        same = (can[:, :, : kind + 1] == can[:, :, kind, None]).all(axis=1)
+        class_of[:, kind] = same.argmax(axis=1)
+        class_count[rows, class_of[:, kind]] += count[:, kind]
+    return class_of, class_count
+
+
+def _order_of_service(can: Bools, room: Ints) -> tuple[Bools, Ints]:
+    """Which seats are the rest, in the order of service ``bool[N, P]``, and that order."""
+    same = (can[:, :, None] == can[:, None]).all(axis=3)
+    together = np.where(room > 0, (same * room[:, None]).sum(axis=2), -1)
+    rest = np.take_along_axis(same, together.argmax(axis=1)[:, None, None], axis=1)[:, 0]
+    rest |= room == 0
+    seats = np.argsort(rest, axis=1, kind="stable")
+    return np.take_along_axis(rest, seats, axis=1), seats
+
+
+def _place_by_place(can: Bools, served: Ints) -> NDArray[np.uint8]:
+    """The classes that may come to each place, from those that may come to each seat and its number of places."""
+    seat_holds = (can @ (1 << np.arange(can.shape[2]))).astype(np.uint8)
+    places = served.sum(axis=1)
+    holds = np.zeros((len(places), places.max(initial=0)), dtype=np.uint8)
+    holds[np.arange(holds.shape[1]) < places[:, None]] = np.repeat(seat_holds.reshape(-1), served.reshape(-1))
+    return holds
+
+
+def _by_class(hidden: UInt64, class_of: Ints, kinds: Sequence[int]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Codes of the hidden cards, class by class, and their classes: ``uint8[N, M]`` each."""
+    pairs = sorted((card, kind) for kind, bits in enumerate(kinds) for card in cards_in(bits))
+    cards, kind_of = np.array(pairs).T
+    codes = (cards + 64 * np.arange(hidden.shape[1])[:, None]).astype(np.uint16)
+    there = (hidden[:, :, None] & BIT[cards]) != 0
+    sorted_codes = np.where(there, class_of.astype(np.uint16)[:, None, kind_of] << 8 | codes, 0xFFFF)
+    sorted_codes = np.sort(sorted_codes.reshape(len(hidden), -1), axis=1)
+    sorted_codes = sorted_codes[:, : there.sum(axis=(1, 2)).max(initial=0)]
+    return (sorted_codes & 0xFF).astype(np.uint8), np.minimum(sorted_codes >> 8, _NO_CLASS).astype(np.uint8)
+
+
+# ------------------------------------------------------------------------------------------------------------ tables
+
+
+def _alike(plan: _Plan, rows: Ints) -> list[Ints]:
+    """``rows`` in groups whose tables are of similar size."""
+    size = plan.table_shapes(rows).prod(axis=0)
+    step = np.frexp(size)[1] // SIZE_STEP
+    return [rows[step == value] for value in np.unique(step)]
+
+
+def _last_table(plan: _Plan, rows: Ints, kind: type = object) -> NDArray[Any]:
+    """Ways to take the cards of the rest away, so to speak, before the first place, by the numbers used before it.
+
+    Every card used before the rest is some card of its class: ``count`` taken so many at a time, one after the
+    other.  No way leads on if the rest then has cards left that it cannot hold.
+
+    Returns
+    -------
+    Floating-point or whole numbers, one axis a class but for the first, after the rows.
+    """
+    falling = _FALLING[kind]
+    num_used = plan.places[rows]
+    table = np.ones((len(rows), *(plan.table_shapes(rows).max(axis=1))), dtype=kind)
+    used_up = num_used.reshape(-1, *[1] * (table.ndim - 1))
+    for number in range(1, table.ndim):
+        used = np.arange(table.shape[number])
+        ways = falling[plan.count[number, rows, None], used]
+        ways = ways * (plan.rest_holds[number, rows, None] | (plan.count[number, rows, None] == used))
+        shape = [1] * table.ndim
+        shape[0], shape[number] = ways.shape
+        table *= ways.reshape(shape)
+        used_up = used_up - used.reshape([1, *shape[1:]])
+    used = np.arange(MAX_CARDS + 1)
+    ways = falling[plan.count[0, rows]] * (plan.rest_holds[0, rows, None] | (plan.count[0, rows, None] == used))
+    first = np.take_along_axis(ways, np.maximum(used_up, 0).reshape(len(rows), -1), axis=1).reshape(table.shape)
+    table *= first * (used_up >= 0)
+    return table
+
+
+def _tables_backwards(plan: _Plan, rows: Ints, table: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Tables from the last place to the first.
+
+    Parameters
+    ----------
+    rows
+        Ordered by falling numbers of places.
+    table
+        :func:`_last_table` of ``rows``; in the end the table of the first place.
+
+    Yields
+    ------
+    A place, and the table of what comes after it, for the first of ``rows``: those that have this place.
+    """
+    classes = np.arange(table.ndim, dtype=np.uint8)
+    places = plan.places[rows]
+    for place in reversed(range(int(places[0]))):
+        active = int(np.searchsorted(-places, -place))
+        after = table[:active].copy()
+        yield place, after
+        may = (plan.holds[rows[:active], place] >> classes[:, None] & 1).astype(table.dtype)
+        may = may.reshape(table.ndim, active, *[1] * (table.ndim - 1))
+        before = table[:active]
+        np.multiply(after, may[0], out=before)
+        for number in range(1, table.ndim):
+            if table.shape[number] > 1:
+                less = (slice(None),) * number + (slice(None, -1),)
+                more = (slice(None),) * number + (slice(1, None),)
+                before[less] += after[more] * may[number]
+
+
+class _Tables(NamedTuple):
+    """The tables of some information sets, all in one array; in those of a place the rows stand one after the other."""
+
+    numbers: NDArray[np.float64]
+    start: Ints  # [N] where the first table of each row begins
+    next_place: Ints  # [N] how far from there the table of the next place is
+    stride: Ints  # [K, N] how far one more card used of each class is
+
+
+def _make_tables(plan: _Plan, rows: Ints) -> _Tables:
+    """The tables that tell in how many ways it may go on after every place, for ``rows`` by falling places."""
+    num_rows, num_classes = len(plan.places), len(plan.count)
+    start, next_place = np.zeros(num_rows, dtype=np.int64), np.zeros(num_rows, dtype=np.int64)
+    stride = np.zeros((num_classes, num_rows), dtype=np.int64)
+    parts, size = [], 0
+    for part in _alike(plan, rows):
+        table = _last_table(plan, part, float)
+        volume = table[0].size
+        numbers = np.empty((int(plan.places[part[0]]), len(part), volume))
+        for place, after in _tables_backwards(plan, part, table):
+            numbers[place, : len(after)] = after.reshape(len(after), volume)
+        if (table.reshape(len(part), volume)[:, 0] == 0).any():
+            raise _misfit()
+        start[part] = size + volume * np.arange(len(part))
+        next_place[part] = volume * len(part)
+        stride[1:, part] = (np.array(table[0].strides) // table.itemsize)[:, None]
+        parts.append(numbers.reshape(-1))
+        size += numbers.size
+    return _Tables(np.concatenate(parts), start, next_place, stride)
+
+
+# ------------------------------------------------------------------------------------------------------------- draws
+
+
+def _parts(plan: _Plan, row_of: Ints) -> Iterator[Ints]:
+    """Worlds by falling numbers of places, in parts of which neither tables nor worlds take much memory."""
+    by_places = np.argsort(-plan.places, kind="stable")
+    rank = np.empty_like(by_places)
+    rank[by_places] = np.arange(len(by_places))
+    size = plan.table_shapes(by_places).prod(axis=0) * plan.places[by_places]
+    worlds = np.bincount(row_of, minlength=len(rank))[by_places]
+    part = np.maximum(np.cumsum(size) // TABLE_BUDGET, np.cumsum(worlds) // WORLD_BUDGET)
+    order = np.argsort(rank[row_of], kind="stable")
+    ends = np.cumsum(worlds)[np.flatnonzero(np.diff(part, append=-1))]
+    return (order[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True))
+
+
+def _draw_worlds(plan: _Plan, row: Ints, keys: UInt64) -> UInt64:
+    """Worlds of the information sets ``row`` (by falling numbers of places), ``uint64[N, P, W]``."""
+    num_cards = plan.num_cards[row]
+    width, bound = int(num_cards.max()), int(np.searchsorted(-plan.places[row], 0))
+    cards, class_of = plan.cards[row, :width], plan.class_of[row, :width]
+    taken = np.zeros(cards.shape, dtype=np.bool_)
+    served = np.zeros((bound, 0), dtype=np.uint8)
+    if bound:  # these worlds have places, the others but a rest
+        cards[:bound] = _shuffled_by_class(derive(keys[:bound], _ORDER), cards[:bound], class_of[:bound])
+        served, used = _serve(plan, row[:bound], derive(keys[:bound], _CHOICE), cards[:bound])
+        taken[:bound] = np.arange(width) < used[class_of[:bound], np.arange(bound)[:, None]]
+
+    words = draw(derive(keys, _REST), width) | _LOW
+    words[np.arange(width) >= num_cards[:, None]] = _LAST
+    words[taken] = _LOW  # first
+    words ^= _LOW ^ np.arange(width, dtype=np.uint64)
+    words.sort(axis=1)
+    cards = np.take_along_axis(cards, (words & _LOW).view(np.int64), axis=1)
+    np.copyto(cards[:bound, : served.shape[1]], served, where=served != _NO_CARD)
+    return _hands(plan, row, cards)
+
+
+def _shuffled_by_class(keys: UInt64, cards: NDArray[np.uint8], class_of: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Cards in random order within each class."""
+    words = draw(keys, cards.shape[1]) >> _CLASS_BITS
+    words |= class_of.astype(np.uint64) << _CLASS_SHIFT
+    words &= ~_LOW
+    words |= np.arange(cards.shape[1], dtype=np.uint64)
+    words.sort(axis=1)
+    return np.take_along_axis(cards, (words & _LOW).view(np.int64), axis=1)
+
+
+def _serve(plan: _Plan, row: Ints, keys: UInt64, cards: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Ints]:
+    """Fill the places of all worlds, one after the other.
+
+    Parameters
+    ----------
+    row
+        By falling numbers of places, none of them 0.
+    cards
+        ``uint8[N, M]``, in the order of classes and within a class in that in which they come.
+
+    Returns
+    -------
+    The card of each place, ``uint8[N, T]``, ``_NO_CARD`` after the last place; and where in ``cards`` those of each
+    class begin that are left, ``int64[K + 1, N]``.
+    """
+    tables = _make_tables(plan, row[np.flatnonzero(np.diff(row, prepend=-1))])
+    num_worlds, width = cards.shape
+    num_places, places = int(plan.places[row[0]]), plan.places[row]
+    num_classes = int(plan.most[:, row].any(axis=1).sum())  # the others come to the rest alone
+    classes = np.arange(num_classes, dtype=np.uint8)[:, None]
+    offsets = np.arange(num_worlds) * width
+    left = plan.begin[:num_classes].take(row, axis=1)
+    end = left + plan.count[:num_classes].take(row, axis=1)
+    stride, next_place = tables.stride[:num_classes].take(row, axis=1), tables.next_place[row]
+    at = tables.start[row]
+    holds = np.ascontiguousarray(plan.holds[row, :num_places].T)
+    chance = np.ascontiguousarray((draw(keys, num_places) >> _11).T) * 2.0**-53
+    picked = np.full((num_places, num_worlds), _NO_CARD, dtype=np.uint8)
+    for place in range(num_places):
+        n = int(np.searchsorted(-places, -place))  # so many worlds have this place
+        may = (holds[place, :n] >> classes & 1) & (left[:, :n] < end[:, :n])
+        ways = tables.numbers[at[:n] + stride[:, :n] * may] * may
+        ways = ways.cumsum(axis=0)
+        chosen = (ways[:-1] <= chance[place, :n] * ways[-1]).sum(axis=0) * num_worlds + np.arange(n)
+        card = left.reshape(-1)[chosen]
+        left.reshape(-1)[chosen] += 1
+        at[:n] += stride.reshape(-1)[chosen] + next_place[:n]
+        picked[place, :n] = cards.reshape(-1)[card + offsets[:n]]
+    used = np.zeros((_NO_CLASS + 1, num_worlds), dtype=np.int64)
+    used[:num_classes] = left
+    return np.ascontiguousarray(picked.T), used
+
+
+def _hands(plan: _Plan, row: Ints, cards: NDArray[np.uint8]) -> UInt64:
+    """The hands of the seats, ``uint64[N, P, W]``, when all get their cards from ``cards`` one after the other."""
+    num_worlds, width = cards.shape
+    room = plan.room[row]
+    start = np.cumsum(room, axis=1) - room + (np.arange(num_worlds) * width)[:, None]
+    hands = plan.given[row]
+    at = (np.arange(num_worlds)[:, None], plan.seats[row])
+    for copy in range(hands.shape[2]):
+        bits = np.append(_CARD_BITS[copy].take(cards.reshape(-1)), _NO_BITS)
+        dealt = np.bitwise_or.reduceat(bits, start.reshape(-1)).reshape(start.shape)
+        hands[(*at, copy)] |= np.where(room > 0, dealt, _NO_BITS)
+    return hands
