@@ -200,9 +200,13 @@ class ResultsFile:
         self._work, self._kept = league.work, KeptPieces(path, league.work, resume=True)
         self.results: Results = {}
         """All that are there, those of agents that are not in this league too."""
-        for line, result in enumerate(self._kept.pieces, 2):
-            self._take(result, f"{path}, line {line}")
-        self._check_seats(league, path)
+        try:
+            for line, result in enumerate(self._kept.pieces, 2):
+                self._take(result, f"{path}, line {line}")
+            self._check_seats(league, path)
+        except ValueError:
+            self._kept.close()
+            raise
 
     def _take(self, result: Any, where: str) -> None:
         if not _is_result(result):

@@ -24,9 +24,9 @@ from .intervals import CONFIDENCE, Interval
 POINTS = 400 / math.log(10)
 """Points of rating to one unit of the model, as in chess: 400 points more are ten to one."""
 
-REGULARISATION = 0.1
-"""About a fifth of a win and a loss of everybody against everybody, without which the rating of an agent that always
-wins would be infinite."""
+PRIOR_WINS = 0.1
+"""Wins of everybody against everybody that are added, without which the rating of an agent that always wins would be
+infinite."""
 
 MOST_ITERATIONS = 10_000
 
@@ -51,8 +51,7 @@ def strengths(wins: NDArray[np.float64], start: NDArray[np.float64] | None = Non
         Ratings from which the fit sets out.
     """
     fitted: NDArray[np.float64] = choix.ilsr_pairwise_dense(
-        wins,
-        alpha=REGULARISATION,
+        wins + PRIOR_WINS * (1 - np.eye(len(wins))),
         initial_params=None if start is None else start / POINTS,
         max_iter=MOST_ITERATIONS,
     )

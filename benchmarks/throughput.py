@@ -46,10 +46,11 @@ from .layers import (
     usual_player_counts,
 )
 from .machine import Calibration, describe, load, one_core, versions
+from .markdown import between
 from .provenance import commit
 from .regression import STORED, compare, read_stored, tell
 from .terminal import line, progress
-from .throughput_report import OURSELVES, prepare_report, renew_readme, show, write_report
+from .throughput_report import OURSELVES, README_BEGIN, README_END, prepare_report, renew_readme, show, write_report
 from .timing import DECISIONS, GAMES, LENGTH, MEMORY, Speed, Subject, identity, rounds
 from .workers import Stoppable
 
@@ -392,6 +393,10 @@ def main(
     """Measure the speed of every game and its views, and compare it with the stored results."""
     console = Console(highlight=False)
     prepare_report(out)
+    if readme is not None:
+        between(
+            readme.read_text(encoding="utf-8"), README_BEGIN, README_END
+        )  # its marks are there, before it takes long
     stored = read_stored()
     stopped = None
     try:

@@ -50,7 +50,7 @@ def single_differences(plan: Plan, scores: NDArray[np.int64]) -> NDArray[np.floa
     return differences
 
 
-def reduction(single: NDArray[np.float64], by_deal: NDArray[np.float64]) -> Interval:
+def reduction(single: NDArray[np.float64], by_deal: NDArray[np.float64]) -> Interval | None:
     """How many times more games the same precision takes when they are not paired.
 
     Parameters
@@ -62,8 +62,11 @@ def reduction(single: NDArray[np.float64], by_deal: NDArray[np.float64]) -> Inte
 
     Returns
     -------
-    Variance of the mean of R unpaired games over that of a deal, with a 95 % interval (BCa bootstrap over deals).
+    Variance of the mean of R unpaired games over that of a deal, with a 95 % interval (BCa bootstrap over deals); None
+    where all deals give the same estimate, so that one is enough.
     """
+    if (by_deal == by_deal[0]).all():
+        return None
     rotations = single.shape[1]
 
     def ratio(
@@ -104,15 +107,19 @@ def variance_reduction(plan: Plan, chunks: Iterable[Chunk]) -> dict[str, Any]:
     found = {
         "games": single.shape[1],
         "deviation": float(single.std()),
-        "duplicate": reduction(single, difference).as_json(),
+        "duplicate": _as_json(reduction(single, difference)),
         "controlled": None,
     }
     if plan.value is not None:
         controls = np.concatenate([np.asarray(chunk.controls) for chunk in played])
         with_control = controlled_figures(plan, plain, controls)["difference"]
         assert with_control is not None
-        found["controlled"] = reduction(single, with_control).as_json()
+        found["controlled"] = _as_json(reduction(single, with_control))
     return found
+
+
+def _as_json(interval: Interval | None) -> dict[str, Any] | None:
+    return None if interval is None else interval.as_json()
 
 
 # ----------------------------------------------------------------------------------------------------------- report
@@ -136,8 +143,8 @@ def report(rows: list[dict[str, Any]]) -> str:
             f"`{row['agent']}` `{row['against']}`",
             str(row["games"]),
             f"{row['deviation']:.2f}",
-            with_interval(row["duplicate"], 2, sign=False),
-            "" if row["controlled"] is None else with_interval(row["controlled"], 2, sign=False),
+            _cell(row["duplicate"]),
+            "" if row["value"] is None else _cell(row["controlled"]),
             "" if row["value"] is None else f"`{row['value']}`",
             f"{row['deals']:,}",
         ]
@@ -149,7 +156,8 @@ def report(rows: list[dict[str, Any]]) -> str:
 How many times as many games it takes to know the mean difference between an agent and the others equally well when
 every game has a deal of its own and the agent a seat drawn at random: the variance of such an estimate over that of
 duplicate deals, at an equal number of games, with 95 % intervals (BCa bootstrap over deals). Above 1 something is
-spared. The table without the agent, which only the `gain` needs, is not counted, nor is the work of the value.
+spared; "exact" means that every deal gives the same answer. The table without the agent, which only the `gain` needs,
+is not counted, nor is the work of the value.
 
 {table(columns, cells, left=2)}
 
@@ -159,6 +167,10 @@ roll-outs is much slower than agents that do not search, so that it pays only wh
 
 {commands}
 """
+
+
+def _cell(factor: dict[str, Any] | None) -> str:
+    return "exact" if factor is None else with_interval(factor, 2, sign=False)
 
 
 def _source(row: dict[str, Any]) -> str:

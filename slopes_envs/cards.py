@@ -17,11 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .chance import UInt64, below, draw, shuffle
+from .chance import UInt64, draw, shuffle
 from .errors import UnknownName, shown
 
 Card = int
 Suit = int
+
+
+class CardName(str):
+    """Text that is the name of one card and never stands for several, as it does where all cards are given in lists."""
+
+    __slots__ = ()
+
 
 BIT: UInt64 = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 """``BIT[c]`` is the word with only bit ``c`` set (``uint64[64]``)."""
@@ -98,7 +105,7 @@ class Deck:
         Parameters
         ----------
         cards
-            A list of names, or one text with names between spaces.
+            A list of names, or one text with names between spaces, unless it is a :class:`CardName`.
         size
             How many cards are expected; None for any number.
         what
@@ -109,7 +116,7 @@ class Deck:
         ValueError
             If they are not a list of names of this deck, or not as many as expected.
         """
-        if not isinstance(cards, str | list | tuple):
+        if not isinstance(cards, str | list | tuple) or isinstance(cards, CardName):
             raise ValueError(f"{what}: expected a list of card names, got {shown(cards)}")
         try:
             numbers = self.parse_set(cards)
@@ -212,100 +219,6 @@ def deal_from(keys: UInt64, deck: UInt64, sizes: Sequence[int]) -> UInt64:
         np.bitwise_or.reduce(dealt[:, start : start + size], axis=1, out=hands[:, seat])
         start += size
     return hands
-
-
-def deal_within(keys: UInt64, hidden: UInt64, sizes: NDArray[np.int64], cannot: UInt64, kinds: Sequence[int]) -> UInt64:
-    """Deal hidden cards at random to seats that are known not to hold some of them.
-
-    Card after card goes to a seat that may hold it, with chances as the room left in the seats' hands, but never to a
-    seat without which the cards still to come could not be placed: by Hall's theorem, as long as any cards that
-    together have no more room than they need keep all of it.  Without any ``cannot`` every deal is equally likely.
-
-    Parameters
-    ----------
-    keys
-        ``uint64[N]``
-    hidden
-        ``uint64[N, W]``, the cards to deal, the copies of a card type in different words.
-    sizes
-        ``int64[N, P]``, how many cards each seat gets; as many in all as there are hidden ones.
-    cannot
-        ``uint64[N, P]``, the cards that each seat does not hold.
-    kinds
-        Bit sets that divide the deck into few kinds of cards, such that a seat can hold either all cards of a kind or
-        none.
-
-    Returns
-    -------
-    uint64[N, P, W], the cards dealt to each seat.
-
-    Raises
-    ------
-    ValueError
-        If the cards cannot be dealt so.
-    """
-    num_cards, (num_hands, num_seats), copies = max(kinds).bit_length(), sizes.shape, hidden.shape[1]
-    seat_bit = np.int64(1) << np.arange(num_seats)
-    may_hold = np.stack([((cannot & np.uint64(kind)) == 0) @ seat_bit for kind in kinds], axis=1)  # [N, kinds], seats
-    count = np.stack([np.bitwise_count(hidden & np.uint64(kind)).sum(axis=1, dtype=np.int64) for kind in kinds], axis=1)
-    sets = np.arange(1 << len(kinds))  # sets of kinds, one bit a kind
-    served, slack = _hall(sets, may_hold, count, sizes)
-    room, hands = sizes.copy(), np.zeros((num_hands, num_seats, copies), dtype=np.uint64)
-    words = draw(keys, num_cards * copies)
-    for card, copy in np.ndindex(num_cards, copies):
-        rows = np.flatnonzero(hidden[:, copy] & BIT[card])
-        if not len(rows):
-            continue
-        kind = next(number for number, bits in enumerate(kinds) if bits >> card & 1)
-        others = sets[sets >> kind & 1 == 0]  # what a seat gets, these sets of other kinds lose
-        inside, spare = served[rows[:, None], others], slack[rows[:, None], others]
-        barred = np.bitwise_or.reduce(np.where(spare == 0, inside, 0), axis=1)
-        open_to = may_hold[rows, kind] & ~barred
-        chances = np.where(open_to[:, None] & seat_bit, room[rows], 0).cumsum(axis=1)
-        pick = below(words[rows, card * copies + copy], chances[:, -1])
-        seat = (chances <= pick[:, None]).sum(axis=1)
-        room[rows, seat] -= 1
-        slack[rows[:, None], others] = spare - (inside >> seat[:, None] & 1)
-        hands[rows, seat, copy] |= BIT[card]
-    return hands
-
-
-def _hall(
-    sets: NDArray[np.int64], may_hold: NDArray[np.int64], count: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For every set of kinds of cards, the seats that may hold any of them, and their room beyond what the set needs.
-
-    Parameters
-    ----------
-    sets
-        ``int64[S]``, sets of kinds, one bit a kind; the last is that of all.
-    may_hold, count
-        ``int64[N, kinds]``, the seats that may hold each kind, one bit a seat, and how many cards there are of it.
-    sizes
-        ``int64[N, P]``, the room of each seat.
-
-    Returns
-    -------
-    served, slack
-        ``int64[N, S]``
-
-    Raises
-    ------
-    ValueError
-        If some set needs more room than there is, or all together less.
-    """
-    served = np.zeros((len(count), len(sets)), dtype=np.int64)
-    needed = np.zeros_like(served)
-    for kind in range(count.shape[1]):
-        served |= np.where(sets >> kind & 1, may_hold[:, kind, None], 0)
-        needed += np.where(sets >> kind & 1, count[:, kind, None], 0)
-    room = np.zeros_like(served)
-    for seat in range(sizes.shape[1]):
-        room += np.where(served >> seat & 1, sizes[:, seat, None], 0)
-    slack = room - needed
-    if (slack < 0).any() or (needed[:, -1] != sizes.sum(axis=1)).any():
-        raise ValueError("the hidden cards do not fit the seats that may hold them")
-    return served, slack
 
 
 _L8 = np.uint64(0x0101010101010101)

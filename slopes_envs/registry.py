@@ -13,6 +13,7 @@ GAMES: dict[str, str] = {
     "sloppy_seconds": ".games.sloppy_seconds",
     "sluff": ".games.sluff",
     "slopes": ".games.slopes",
+    "slippery_sam": ".games.slippery_sam",
 }
 """Module of each game, by name; the module holds the game's class as ``GAME``."""
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import factorial, perm
+from math import factorial, perm, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,12 +99,12 @@ def deal_within(keys: UInt64, hidden: UInt64, sizes: Ints, cannot: UInt64, kinds
         If the cards cannot be dealt so.
     """
     hands = np.zeros((*sizes.shape, hidden.shape[1]), dtype=np.uint64)
-    if not hidden.any():
-        if sizes.any():
-            raise _misfit()
+    if not len(keys):
         return hands
     first, row_of = _different(hidden, sizes, cannot)
     plan = _Plan.make(hidden[first], sizes[first], cannot[first], kinds)
+    if not plan.fits.all():
+        raise _misfit()
     for worlds in _parts(plan, row_of):
         hands[worlds] = _draw_worlds(plan, row_of[worlds], keys[worlds])
     return hands
@@ -113,25 +113,21 @@ def deal_within(keys: UInt64, hidden: UInt64, sizes: Ints, cannot: UInt64, kinds
 def count_deals(hidden: UInt64, sizes: Ints, cannot: UInt64, kinds: Sequence[int]) -> list[int]:
     """The exact number of deals from which :func:`deal_within` draws, with the same parameters: one number a row.
 
-    Raises
-    ------
-    ValueError
-        If some cards cannot be dealt at all.
+    It is 0 where the cards cannot be dealt so.
     """
     plan = _Plan.make(hidden, sizes, cannot, kinds)
     rows = np.argsort(-plan.places, kind="stable")
     ways = np.empty(len(rows), dtype=object)
     for part in _alike(plan, rows):
         table = _last_table(plan, part)
-        for _ in _tables_backwards(plan, part, table):
-            pass
-        ways[part] = table.reshape(len(part), -1)[:, 0]
+        _fill_backwards(plan, part, table)
+        ways[part] = table.reshape(-1, len(part))[0]
     for row, room in enumerate(plan.room.tolist()):  # the order of the places of a seat does not matter
         rest = sum(room) - int(plan.places[row])
         ways[row] = ways[row] * factorial(rest)
         for size in room:
             ways[row] //= factorial(size)
-    return [int(number) for number in ways]
+    return [int(number) * fits for number, fits in zip(ways, plan.fits.tolist(), strict=True)]
 
 
 def _misfit() -> ValueError:
@@ -141,7 +137,7 @@ def _misfit() -> ValueError:
 def _different(*arrays: NDArray[Any]) -> tuple[Ints, Ints]:
     """Runs of equal rows: the place of the first of each, and which run each row belongs to."""
     starts = np.zeros(len(arrays[0]), dtype=np.bool_)
-    starts[0] = True
+    starts[:1] = True
     for array in arrays:
         starts[1:] |= (array[1:] != array[:-1]).any(axis=1)
     return np.flatnonzero(starts), np.cumsum(starts) - 1
@@ -158,6 +154,7 @@ class _Plan:
     them the others may take, the most first: their number follows from those of the other classes.
     """
 
+    fits: Bools  # [N] False where some cards find no seat, and the row is left empty; not all such are found here
     given: UInt64  # [N, P, W] cards that only one seat can hold, by number of the seat
     seats: Ints  # [N, P] numbers of the seats in the order of service
     room: Ints  # [N, P] cards that each still gets, in this order
@@ -175,19 +172,19 @@ class _Plan:
     def make(cls, hidden: UInt64, sizes: Ints, cannot: UInt64, kinds: Sequence[int]) -> _Plan:
         words = np.array(kinds, dtype=np.uint64)
         count = np.bitwise_count(hidden[:, :, None] & words).sum(axis=1, dtype=np.int64)
-        total = count.sum(axis=1)
-        if (total != sizes.sum(axis=1)).any() or total.max(initial=0) > MAX_CARDS or sizes.min(initial=0) < 0:
-            raise _misfit()
+        if count.sum(axis=1).max(initial=0) > MAX_CARDS:
+            raise ValueError(f"expected at most {MAX_CARDS} hidden cards, got {count.sum(axis=1).max()}")
         can = (cannot[:, :, None] & words) == 0
         given, room = _give_forced(hidden, sizes, can, count, words)
+        fits = (count.sum(axis=1) == room.sum(axis=1)) & (room >= 0).all(axis=1)
+        fits &= ((can & (room > 0)[:, :, None]).any(axis=1) | (count == 0)).all(axis=1)
+        room[~fits] = count[~fits] = 0
         can &= (room > 0)[:, :, None] & (count > 0)[:, None, :]
 
         class_of, count = _classes(can, count)
         can = np.take_along_axis(can, class_of[:, None, :], axis=2)
         can &= (class_of == np.arange(len(kinds)))[:, None, :]
-        rest, seats = _order_of_service(can, room)
-        room = np.take_along_axis(room, seats, axis=1)
-        can = np.take_along_axis(can, seats[:, :, None], axis=1)
+        rest = _rest(can, room)
         served = np.where(rest, 0, room)
         most = np.minimum(count, (served[:, :, None] * can).sum(axis=1))
 
@@ -195,8 +192,17 @@ class _Plan:
         class_of = np.take_along_axis(np.argsort(order, axis=1), class_of, axis=1)
         count, most = (np.ascontiguousarray(np.take_along_axis(array, order, axis=1).T) for array in (count, most))
         can = np.take_along_axis(can, order[:, None, :], axis=2)
-        cards, class_of_cards = _by_class(hidden & ~np.bitwise_or.reduce(given, axis=1), class_of, kinds)
+
+        # Who can hold the same comes one after the other: fewer numbers of cards are then possible at any place.
+        holds = (can @ (1 << np.arange(len(kinds)))[::-1]) | rest * 256
+        seats = np.argsort(holds, axis=1, kind="stable")
+        can, rest = np.take_along_axis(can, seats[:, :, None], axis=1), np.take_along_axis(rest, seats, axis=1)
+        room, served = (np.take_along_axis(array, seats, axis=1) for array in (room, served))
+        cards, class_of_cards = _by_class(
+            np.where(fits[:, None], hidden & ~np.bitwise_or.reduce(given, axis=1), _NO_BITS), class_of, kinds
+        )
         return cls(
+            fits=fits,
             given=given,
             seats=seats,
             room=room,
@@ -231,18 +237,13 @@ def _give_forced(hidden: UInt64, sizes: Ints, can: Bools, count: Ints, kinds: UI
         for kind, cards in enumerate(kinds):
             holders = can[:, :, kind] & (room > 0)
             number = holders.sum(axis=1)
-            open_ = count[:, kind] > 0
-            if (open_ & (number == 0)).any():
-                raise _misfit()
-            rows = np.flatnonzero(open_ & (number == 1))
+            rows = np.flatnonzero((number == 1) & (count[:, kind] > 0))
             if len(rows):
                 found = True
                 seat = holders[rows].argmax(axis=1)
                 given[rows, seat] |= hidden[rows] & cards
                 room[rows, seat] -= count[rows, kind]
                 count[rows, kind] = 0
-    if (room < 0).any():
-        raise _misfit()
     return given, room
 
 
@@ -257,14 +258,11 @@ def _classes(can: Bools, count: Ints) -> tuple[Ints, Ints]:
     return class_of, class_count
 
 
-def _order_of_service(can: Bools, room: Ints) -> tuple[Bools, Ints]:
-    """Which seats are the rest, in the order of service ``bool[N, P]``, and that order."""
+def _rest(can: Bools, room: Ints) -> Bools:
+    """The seats that can hold the same classes as each other and have most room together, and those without room."""
     same = (can[:, :, None] == can[:, None]).all(axis=3)
     together = np.where(room > 0, (same * room[:, None]).sum(axis=2), -1)
-    rest = np.take_along_axis(same, together.argmax(axis=1)[:, None, None], axis=1)[:, 0]
-    rest |= room == 0
-    seats = np.argsort(rest, axis=1, kind="stable")
-    return np.take_along_axis(rest, seats, axis=1), seats
+    return np.take_along_axis(same, together.argmax(axis=1)[:, None, None], axis=1)[:, 0] | (room == 0)
 
 
 def _place_by_place(can: Bools, served: Ints) -> NDArray[np.uint8]:
@@ -299,94 +297,121 @@ def _alike(plan: _Plan, rows: Ints) -> list[Ints]:
 
 
 def _last_table(plan: _Plan, rows: Ints, kind: type = object) -> NDArray[Any]:
-    """Ways to take the cards of the rest away, so to speak, before the first place, by the numbers used before it.
+    """In how many ways the places can have been filled, by how many cards of each class have been used.
 
-    Every card used before the rest is some card of its class: ``count`` taken so many at a time, one after the
-    other.  No way leads on if the rest then has cards left that it cannot hold.
+    In which order the classes came is left to the other tables: here their cards come one after the other, so many
+    out of ``count``.  No way leads to numbers that leave the rest cards which it cannot hold.
 
     Returns
     -------
-    Floating-point or whole numbers, one axis a class but for the first, after the rows.
+    Floating-point or whole numbers, one axis a class but for the first, before that of the rows.
     """
-    falling = _FALLING[kind]
-    num_used = plan.places[rows]
-    table = np.ones((len(rows), *(plan.table_shapes(rows).max(axis=1))), dtype=kind)
-    used_up = num_used.reshape(-1, *[1] * (table.ndim - 1))
-    for number in range(1, table.ndim):
-        used = np.arange(table.shape[number])
-        ways = falling[plan.count[number, rows, None], used]
-        ways = ways * (plan.rest_holds[number, rows, None] | (plan.count[number, rows, None] == used))
-        shape = [1] * table.ndim
-        shape[0], shape[number] = ways.shape
-        table *= ways.reshape(shape)
-        used_up = used_up - used.reshape([1, *shape[1:]])
-    used = np.arange(MAX_CARDS + 1)
-    ways = falling[plan.count[0, rows]] * (plan.rest_holds[0, rows, None] | (plan.count[0, rows, None] == used))
-    first = np.take_along_axis(ways, np.maximum(used_up, 0).reshape(len(rows), -1), axis=1).reshape(table.shape)
-    table *= first * (used_up >= 0)
+    shape = (*plan.table_shapes(rows).max(axis=1, initial=1).tolist(), len(rows))
+    table = np.ones(shape, dtype=kind)
+    first_used = np.broadcast_to(plan.places[rows], shape)
+    for number, size in enumerate(shape[:-1], 1):
+        used = np.arange(size).reshape(-1, *[1] * (len(shape) - number))
+        table *= _last_ways(plan, rows, number, used, kind)
+        first_used = first_used - used
+    table *= np.where(first_used < 0, 0, _last_ways(plan, rows, 0, np.maximum(first_used, 0), kind))
     return table
 
 
-def _tables_backwards(plan: _Plan, rows: Ints, table: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Tables from the last place to the first.
+def _last_ways(plan: _Plan, rows: Ints, number: int, used: Ints, kind: type) -> NDArray[Any]:
+    """Ways to take ``used`` cards of a class, so that the rest can hold the others."""
+    count = plan.count[number, rows]
+    ways: NDArray[Any] = _FALLING[kind][count, used] * (plan.rest_holds[number, rows] | (used == count))
+    return ways
+
+
+def _fill_backwards(plan: _Plan, rows: Ints, table: NDArray[Any], keep: NDArray[Any] | None = None) -> None:
+    """Go from the last place to the first.
 
     Parameters
     ----------
     rows
         Ordered by falling numbers of places.
     table
-        :func:`_last_table` of ``rows``; in the end the table of the first place.
-
-    Yields
-    ------
-    A place, and the table of what comes after it, for the first of ``rows``: those that have this place.
+        :func:`_last_table` of ``rows``; in the end, at no cards used, in how many ways all places can be filled.
+    keep
+        Zeros, one axis before those of ``table``; takes the table of what comes after each place.
     """
-    classes = np.arange(table.ndim, dtype=np.uint8)
+    possible = _possible(plan, rows, table.ndim)
+    classes = np.arange(table.ndim, dtype=np.uint8)[:, None]
     places = plan.places[rows]
     for place in reversed(range(int(places[0]))):
-        active = int(np.searchsorted(-places, -place))
-        after = table[:active].copy()
-        yield place, after
-        may = (plan.holds[rows[:active], place] >> classes[:, None] & 1).astype(table.dtype)
-        may = may.reshape(table.ndim, active, *[1] * (table.ndim - 1))
-        before = table[:active]
-        np.multiply(after, may[0], out=before)
-        for number in range(1, table.ndim):
-            if table.shape[number] > 1:
-                less = (slice(None),) * number + (slice(None, -1),)
-                more = (slice(None),) * number + (slice(1, None),)
-                before[less] += after[more] * may[number]
+        active = slice(int(np.searchsorted(-places, -place)))  # the rows that have this place
+        if keep is not None:
+            reached = (*(slice(low, high) for low, high in possible[place + 1]), active)
+            keep[place][reached] = table[reached]
+        before = table[(*(slice(low, high) for low, high in possible[place]), active)]
+        after = table[(*(slice(low, high + 1) for low, high in possible[place]), active)].copy()
+        may = (plan.holds[rows[active], place] >> classes & 1).astype(table.dtype)
+        here = [slice(size) for size in before.shape]
+        np.multiply(after[tuple(here)], may[0], out=before)
+        for axis in range(table.ndim - 1):
+            size = after.shape[axis] - 1  # one less than in ``before`` where no card more can be used
+            fewer, more = here.copy(), here.copy()
+            fewer[axis], more[axis] = slice(size), slice(1, size + 1)
+            before[tuple(fewer)] += after[tuple(more)] * may[axis + 1]
+
+
+def _possible(plan: _Plan, rows: Ints, num_classes: int) -> list[list[tuple[int, int]]]:
+    """How many cards may have been used before each place and after the last.
+
+    Beyond these numbers tables are 0, or not asked for.
+
+    Returns
+    -------
+    For each place and class but the first, the least number and one more than the greatest, in any of ``rows``.
+    """
+    places = plan.places[rows]
+    rest = (plan.room[rows].sum(axis=1) - places)[:, None]
+    steps = np.arange(int(places[0]) + 1)
+    bounds = []
+    for number in range(1, num_classes):
+        count, most = plan.count[number, rows, None], plan.most[number, rows, None]
+        used = np.zeros((len(rows), len(steps)), dtype=np.int64)
+        np.cumsum(plan.holds[rows, : steps[-1]] >> number & 1, axis=1, out=used[:, 1:])
+        to_come = used[:, -1:] - used + rest * plan.rest_holds[number, rows, None]
+        there = steps <= places[:, None]
+        low = np.where(there, np.maximum(count - to_come, 0), MAX_CARDS).min(axis=0)
+        high = np.where(there, np.minimum(used, most), 0).max(axis=0) + 1
+        bounds.append(zip(low.tolist(), high.tolist(), strict=True))
+    return [list(place) for place in zip(*bounds, strict=True)] if bounds else [[] for _ in steps]
 
 
 class _Tables(NamedTuple):
-    """The tables of some information sets, all in one array; in those of a place the rows stand one after the other."""
+    """The tables of some information sets, all in one array."""
 
     numbers: NDArray[np.float64]
-    start: Ints  # [N] where the first table of each row begins
-    next_place: Ints  # [N] how far from there the table of the next place is
+    start: Ints  # [N] where the first number of the first table of each row is
+    next_place: Ints  # [N] how far from there that of the next place is
     stride: Ints  # [K, N] how far one more card used of each class is
 
 
 def _make_tables(plan: _Plan, rows: Ints) -> _Tables:
     """The tables that tell in how many ways it may go on after every place, for ``rows`` by falling places."""
-    num_rows, num_classes = len(plan.places), len(plan.count)
-    start, next_place = np.zeros(num_rows, dtype=np.int64), np.zeros(num_rows, dtype=np.int64)
-    stride = np.zeros((num_classes, num_rows), dtype=np.int64)
-    parts, size = [], 0
-    for part in _alike(plan, rows):
+    parts = _alike(plan, rows)
+    shapes = [
+        (int(plan.places[part[0]]), *plan.table_shapes(part).max(axis=1, initial=1).tolist(), len(part))
+        for part in parts
+    ]
+    ends = np.cumsum([prod(shape) for shape in shapes])
+    numbers = np.zeros(ends[-1])
+    start, next_place = np.zeros_like(plan.places), np.zeros_like(plan.places)
+    stride = np.zeros_like(plan.count)
+    for part, shape, end in zip(parts, shapes, ends, strict=True):
+        keep = numbers[end - prod(shape) : end].reshape(shape)
         table = _last_table(plan, part, float)
-        volume = table[0].size
-        numbers = np.empty((int(plan.places[part[0]]), len(part), volume))
-        for place, after in _tables_backwards(plan, part, table):
-            numbers[place, : len(after)] = after.reshape(len(after), volume)
-        if (table.reshape(len(part), volume)[:, 0] == 0).any():
+        _fill_backwards(plan, part, table, keep)
+        if not table.reshape(-1, len(part))[0].all():
             raise _misfit()
-        start[part] = size + volume * np.arange(len(part))
-        next_place[part] = volume * len(part)
-        stride[1:, part] = (np.array(table[0].strides) // table.itemsize)[:, None]
-        parts.append(numbers.reshape(-1))
-        size += numbers.size
-    return _Tables(np.concatenate(parts), start, next_place, stride)
+        steps = np.array(keep.strides) // keep.itemsize
+        start[part] = end - keep.size + np.arange(len(part))
+        next_place[part] = steps[0]
+        stride[1:, part] = steps[1:-1, None]
+    return _Tables(numbers, start, next_place, stride)
 
 
 # ------------------------------------------------------------------------------------------------------------- draws

@@ -62,7 +62,7 @@ except SystemExit as stop:
 """
     done = python(code)
     assert (done.returncode, done.stderr) == (0, "")
-    for command in ("games", "record", "replay", "train", "evaluate"):
+    for command in ("games", "record", "replay", "train", "evaluate", "league"):
         assert f"\n  {command} " in done.stdout
 
 
@@ -315,6 +315,21 @@ def test_evaluate_prints_a_table_and_writes_json(tmp_path: Path) -> None:
     }
 
 
+def test_evaluate_shows_what_control_variates_bring() -> None:
+    with_value = [*EVALUATE, "--agent", "random", "--value", "rollout:times=1", "--interval", "bca"]
+    result = json.loads(slopes(*with_value, "--json", "-").stdout)
+    control = result["control"]
+    assert (control["value"], result["interval"]) == ("rollout:times=1", "bca")
+    lines = slopes(*with_value).stdout.splitlines()
+    assert f"difference\t{result['difference']['mean']:.3f}" in "\t".join(lines)
+    assert "# the same without the control variates of rollout:times=1" in lines
+    plain, ratio = control["plain"]["difference"], control["variance_ratio"]["difference"]
+    assert f"difference\t{plain['mean']:.3f}" in "\n".join(
+        lines[lines.index("# the same without the control variates of rollout:times=1") :]
+    )
+    assert any(line.startswith("difference\t") and line.endswith(f"\t{100 * ratio:.0f} %") for line in lines)
+
+
 def test_evaluate_takes_rules_and_several_opponents() -> None:
     several = slopes(
         *EVALUATE, "--against", "random,players:Lowest", "--rule", "match=game", "--rule", "max_hands=2", "--json", "-"
@@ -338,6 +353,9 @@ def test_evaluate_takes_rules_and_several_opponents() -> None:
         (["--resume", "--json", "-"], "--resume expected --json FILE"),
         (["--json", "no/such/folder/result.json"], "there is no folder no/such/folder"),
         (["--json", "."], "expected a file, got a folder"),
+        (["--value", "rolout"], "unknown value 'rolout'; did you mean 'rollout'?"),
+        (["--value", "rollout:times=0"], "times expected a whole number of at least 1, got 0"),
+        (["--interval", "boot"], "unknown interval 'boot' (known: student, bca)"),
     ],
 )
 def test_evaluate_refuses_what_does_not_fit(arguments: list[str], said: str) -> None:

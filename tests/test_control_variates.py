@@ -37,12 +37,12 @@ def one_commit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Scrambled(Value):
-    """Numbers that have nothing to do with worth, but hang on everything, later deals and the past included."""
+    """Numbers that have nothing to do with worth, but hang on all there is, the later deals included."""
 
     def of(self, state: State) -> NDArray[np.float64]:
-        key = derive(state.seed, state.move, np.maximum(state.seat, 0), self.game.legal_words(state)[:, 0])
-        of_seats = derive(key[:, None], np.arange(self.game.num_players))
-        return of_seats * 2.0**-64 * 100 + state.scores
+        features = self.game.observe_all(state, 0).astype(np.int64)
+        weights = np.random.default_rng(6).integers(-50, 51, size=(features.shape[1], self.game.num_players))
+        return features @ weights * (1.0 + state.seed[:, None] % np.uint64(8))
 
 
 class BidKept(Value):
@@ -77,18 +77,22 @@ def every_path(
 def test_corrections_have_mean_zero_over_all_that_may_happen(variant: tuple[str, dict[str, Any]]) -> None:
     game = made(variant)
     value, agent = Scrambled(game), Skewed(game)
-    batch = staggered(game, 30, 70)
-    width = game.legal(batch).sum(axis=1)
-    rows = np.flatnonzero((width > 1) & (width < 6))[:2]
-    assert len(rows)
-    for row in rows:
-        paths = every_path(game, batch.take(np.array([row])), agent, value, 3)
+    checked = 0
+    for most in (70, 9):  # in the middle of long matches, and of short ones
+        batch = staggered(game, 40, most)
+        width = game.legal(batch).sum(axis=1)
+        if not (width > 1).any():
+            continue
+        row = np.where(width > 1, width, width.max() + 1).argmin()  # few actions: few paths
+        paths = every_path(game, batch.take(np.array([row])), agent, value, 3 if width[row] < 4 else 2)
+        checked += 1
         chances, found, worth = (np.array(column) for column in zip(*paths, strict=True))
         assert chances.sum() == pytest.approx(1)
         assert np.abs(found).max() > 1  # each is far from zero, and so is what they do to single outcomes
         assert chances @ found == pytest.approx(0, abs=1e-9)
         for beta in (1.0, -0.3):
             assert chances @ (worth - beta * found) == pytest.approx(chances @ worth)
+    assert checked
 
 
 def test_a_right_value_takes_out_all_the_luck_of_the_last_choice() -> None:
@@ -153,6 +157,9 @@ def test_only_agents_that_tell_their_probabilities_are_corrected() -> None:
 
 class Teller(Skewed):
     """Tells something else than it does."""
+
+    def act(self, view: InformationSet) -> NDArray[np.int64]:
+        return Skewed(self.game).act(view)
 
     def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
         return self.told(super().probabilities(view))
@@ -247,7 +254,7 @@ def test_what_the_control_explains_is_taken_out() -> None:
 def test_estimating_the_coefficient_keeps_the_mean() -> None:
     """With few deals and luck that is skewed, a coefficient from the same deals would move the mean."""
     rng = np.random.default_rng(3)
-    luck = rng.exponential(size=(20_000, 10)) - 1
+    luck = rng.exponential(size=(6000, 10)) - 1
     values = luck**2
     by_others = np.array([controlled(x, c).mean() for x, c in zip(values, luck, strict=True)])
     centred = luck - luck.mean(axis=1, keepdims=True)
@@ -267,7 +274,7 @@ def test_few_deals_have_a_controlled_mean(deals: int) -> None:
 
 
 def test_the_mean_stays_and_the_spread_falls() -> None:
-    result = evaluate(GAME, "random", "random", 250, 1, value="rollout:times=2")
+    result = evaluate(GAME, "random", "random", 120, 1, value="rollout:times=2")
     found = result["control"]
     assert found["value"] == "rollout:times=2"
     assert set(found["plain"]) == set(found["variance_ratio"])
@@ -278,15 +285,15 @@ def test_the_mean_stays_and_the_spread_falls() -> None:
         assert found["variance_ratio"][figure] < 0.85
         ratio = ((with_control["ci95"][1] - with_control["ci95"][0]) / 2 / half) ** 2
         assert ratio == pytest.approx(found["variance_ratio"][figure])
-    plain = evaluate(GAME, "random", "random", 250, 1)
+    plain = evaluate(GAME, "random", "random", 120, 1)
     for figure, values in found["plain"].items():
         assert values == plain[figure]
 
 
 def test_controlled_intervals_hold_the_truth_in_95_of_100(monkeypatch: pytest.MonkeyPatch) -> None:
     game = evaluated_game(GAME, {})
-    plan = Plan(game, "random", ("random",), 4000, 3, f"{__name__}:BidKept")
-    monkeypatch.setattr(duplicate, "CHUNK_DEALS", 2000)
+    plan = Plan(game, "random", ("random",), 2400, 3, f"{__name__}:BidKept")
+    monkeypatch.setattr(duplicate, "CHUNK_DEALS", 1200)
     chunks = [play_chunk(plan, chunk) for chunk in plan.chunks]
     scores = np.concatenate([np.array(chunk.scores) for chunk in chunks])
     controls = np.concatenate([np.array(chunk.controls) for chunk in chunks])
@@ -296,7 +303,7 @@ def test_controlled_intervals_hold_the_truth_in_95_of_100(monkeypatch: pytest.Mo
         parts = zip(np.split(plain[figure], 200), np.split(luck[figure], 200), strict=True)  # type: ignore[arg-type]
         bounds = [duplicate.interval_kind("student")(controlled(*part)) for part in parts]
         assert 176 <= sum(low <= 0 <= high for _, low, high in bounds) <= 198
-        error = plain[figure].std() / np.sqrt(4000)  # type: ignore[union-attr]
+        error = plain[figure].std() / np.sqrt(2400)  # type: ignore[union-attr]
         assert abs(np.mean([mean for mean, _, _ in bounds])) < 4 * error
 
 
@@ -304,15 +311,15 @@ def test_controlled_intervals_hold_the_truth_in_95_of_100(monkeypatch: pytest.Mo
 def test_workers_and_batches_do_not_bear_on_controlled_results(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def result(chunk: int) -> dict[str, Any]:
         monkeypatch.setattr(duplicate, "CHUNK_DEALS", chunk)
-        found = evaluate(game, "players:Skewed", "players:Lowest", 6, 4, value=f"{__name__}:Scrambled")
+        found = evaluate(game, "players:Skewed", "players:Lowest", 3, 4, value=f"{__name__}:Scrambled")
         return {key: value for key, value in found.items() if key not in ("seconds", "decisions_per_second")}
 
-    assert result(6) == result(4)
+    assert result(3) == result(2)
 
 
 def test_win_shares_are_controlled_too() -> None:
-    game = evaluated_game(GAME, {"match": "game", "max_hands": 2})
-    result = evaluate(game, "random", "random", 30, 1, value="rollout:times=1")
+    game = evaluated_game(GAME, {"match": "game", "max_hands": 1})
+    result = evaluate(game, "random", "random", 40, 1, value=f"{__name__}:BidKept")
     assert result["win_share"]["mean"] == pytest.approx(1 / 3, abs=0.15)
     assert result["win_share"] != result["control"]["plain"]["win_share"]
 
@@ -367,8 +374,9 @@ def test_value_head_of_a_checkpoint(tmp_path: Path) -> None:
     game = make_game(GAME, max_hands=2)
     network = write_network(tmp_path / "best.zip", game)
     state = staggered(game, 30, 66)
-    assert (state.seat < 0).any()
-    assert (state.seat >= 0).any()
+    finished = state.take(np.arange(5))
+    play_out(game, finished, [Lowest(game)], np.zeros((5, 3), np.int64))
+    state.put(np.arange(5), finished)
     found = make_value(f"ppo:{tmp_path},scale=5", game).of(state)
     for seat in range(3):
         with torch.inference_mode():
@@ -376,8 +384,6 @@ def test_value_head_of_a_checkpoint(tmp_path: Path) -> None:
         expected[state.seat < 0] = 0
         assert found[:, seat] == pytest.approx(expected + state.scores[:, seat] / 5, abs=1e-5)
     assert make_value(f"ppo:{tmp_path / 'best.zip'}", game).scale == 1  # type: ignore[attr-defined]
-    result = evaluate(evaluated_game(GAME, {}), "random", "random", 8, 1, value=f"ppo:{tmp_path}")
-    assert result["control"]["value"] == f"ppo:{tmp_path}"
 
 
 def test_a_sampled_policy_and_its_value_head_serve_each_other(tmp_path: Path) -> None:
@@ -465,12 +471,12 @@ def test_a_checkpoint_of_another_game_is_refused(tmp_path: Path) -> None:
 
 def test_reduction_is_that_of_the_variance() -> None:
     rng = np.random.default_rng(5)
-    luck = rng.normal(0, 3, size=(3000, 1)) * [1, -1]  # of the deal: what one seat has, the other lacks
-    single = luck + rng.normal(0, 1, size=(3000, 2))
+    luck = rng.normal(0, 3, size=(800, 1)) * [1, -1]  # of the deal: what one seat has, the other lacks
+    single = luck + rng.normal(0, 1, size=(800, 2))
     mean, low, high = variance.reduction(single, single.mean(axis=1))
     assert low < mean < high
     assert low < 10 < high  # 3² + 1² over 1²
-    unpaired = rng.normal(size=(3000, 4))
+    unpaired = rng.normal(size=(800, 4))
     mean, low, high = variance.reduction(unpaired, unpaired.mean(axis=1))
     assert low < 1 < high
 

@@ -18,7 +18,7 @@ ROOMS = [
     {"errors"},
     {"chance"},
     {"cards"},
-    {"tricks", "features"},
+    {"tricks", "features", "worlds"},
     {"game"},
     {"games"},
     {"registry"},

@@ -451,6 +451,7 @@ def test_the_guard_fails_only_when_asked_to(by_hand: Callable[..., Any], tmp_pat
     assert f"{FIRST}, {make_game(FIRST).num_players} players, core, B = 40: 0.33 of it" in told.output
     assert (tmp_path / "out" / "throughput.json").exists()
     assert by_hand("--strict").exit_code == 1
+    assert by_hand("--readme", str(ROOT / "LICENSE")).exit_code != 0  # which has no marks
     regression.STORED.unlink()
     told = by_hand("--strict")
     assert told.exit_code == 0

@@ -174,12 +174,13 @@ class SlipperySamRules(Rules):
 
     def __post_init__(self) -> None:
         """Check the options, one by one and together."""
-        if isinstance(self.num_players, int) and self.num_players > MAX_SEATS:
-            others = self.num_players - 1
+        players: Any = self.num_players
+        if isinstance(players, int) and players > MAX_SEATS:
+            others = players - 1
             raise RulesError(
-                f"{self.game}: option num_players expected at most {MAX_SEATS}, got {self.num_players}: three cards "
-                f"for each of {others} seats, the first exposed card and three redraws each could need "
-                f"{2 * HAND * others + 1} cards, and the deck has {SIZE}"
+                f"{self.game}: option num_players expected a whole number from 2 to {MAX_SEATS}, got {players}: three "
+                f"cards for each of {others} seats, the first exposed card and three redraws each could need "
+                f"{(HAND + REDRAWS) * others + 1} cards, and the deck has {SIZE}"
             )
         super().__post_init__()
         for name in ("min_stake", "min_bet"):
@@ -250,7 +251,8 @@ def _range_words(least: NDArray[Any], most: NDArray[Any], num_actions: int) -> U
     """Bit sets of the numbers from ``least`` to ``most``, none if there are none, ``uint64[N, W]``."""
     before = 64 * np.arange((num_actions + 63) // 64)
     upto = np.clip(np.maximum(most, least - 1)[:, None] + 1 - before, 0, 64)
-    return FIRST_BITS[upto] & ~FIRST_BITS[np.clip(least[:, None] - before, 0, 64)]
+    words: UInt64 = FIRST_BITS[upto] & ~FIRST_BITS[np.clip(least[:, None] - before, 0, 64)]
+    return words
 
 
 # ------------------------------------------------------------------------------------------------------- the state
@@ -609,7 +611,7 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
 
     def observe_all(self, state: SlipperySamState, seats: ArrayLike, out: Observation | None = None) -> Observation:
         values = self._values(state, seats)
-        values["all_hands"] = state.hands.reshape(-1)[self._rotated(state, seats)]
+        values["all_hands"] = state.hands.take(self._rotated(state, seats))
         place = FIRST_EXPOSED + state.exposures + np.arange(REDRAWS)[:, None]
         cards = state.deck.reshape(-1)[np.minimum(place, SIZE - 1) + row_starts(len(state), SIZE)]
         values["next_cards"] = np.where(place < SIZE, cards, -1)
@@ -627,9 +629,10 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
         relative = self._relative
         over = state.seat < 0
         exposed = _exposed(state, np.arange(b))
-        seen = _seen(state, exposed)
+        shown, discarded = state.shown.take(rotated), state.discarded.take(rotated)
+        seen = np.bitwise_or.reduce(shown | discarded, axis=0) | CARD_BIT[exposed]
         # Places from the banker's left; the banker's own is the last, and never waits.
-        place = (np.arange(p)[:, None] + seats - state.dealer - 1) % p
+        place = self._clockwise.take(relative[state.dealer, seats] - 1, axis=1, mode="wrap")
         turns = state.waiting.astype(np.int64)
         waiting = turns >> place & 1
         before = np.bitwise_count(turns & ((1 << place[0]) - 1)).astype(np.int64) + (state.seat != state.dealer)
@@ -639,8 +642,8 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
         able = (least <= most) & ~over
         most = np.where(able, most, 0)
         chips = state.scores.copy()
-        chips[np.arange(b), state.dealer] -= state.bank
-        chips = chips.reshape(-1)[rotated]
+        chips.reshape(-1)[row_starts(b, p) + state.dealer] -= state.bank
+        chips = chips.take(rotated)
         bankers_left = np.where(over, 0, min(self.rules.rounds * p, 2**31 - 1) - 1 - state.chances)
         return {
             "exposed_suit": np.where(exposed < 0, -1, exposed // RANKS),
@@ -648,11 +651,11 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
             "seen": seen,
             "better": np.bitwise_count(HIGHER[exposed] & ~seen),
             "unseen": SIZE - np.bitwise_count(seen).astype(np.int64),
-            "shown": state.shown.reshape(-1)[rotated],
-            "discarded": state.discarded.reshape(-1)[rotated],
-            "results": state.results.reshape(-1)[rotated],
-            "bets": state.bets.reshape(-1)[rotated],
-            "dealt_in": state.hands.reshape(-1)[rotated] != 0,
+            "shown": shown,
+            "discarded": discarded,
+            "results": state.results.take(rotated),
+            "bets": state.bets.take(rotated),
+            "dealt_in": state.hands.take(rotated) != 0,
             "waiting": waiting,
             "own_turn": own_turn,
             "turns_left": np.bitwise_count(state.waiting),
@@ -691,7 +694,8 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
         world = state.copy()
         world.scripts = None
         world.seed = derive(keys, Purpose.WORLD, 0)
-        seen = _seen(state, _exposed(state, np.arange(b)))
+        exposed = _exposed(state, np.arange(b))
+        seen = np.bitwise_or.reduce(state.shown | state.discarded, axis=1) | CARD_BIT[exposed]
         known = self._known_places(world)
         won = state.results == WON
         banned = np.where(won, HIGHER[state.against] & (state.shown - np.where(won, ONE, 0).astype(np.uint64)), 0)
@@ -746,7 +750,7 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
             return self._amounts
         if text == "pass":
             return self._amounts + 1
-        found = AMOUNT.fullmatch(text) if isinstance(text, str) else None
+        found = AMOUNT.fullmatch(str(text))
         if found and found[1] == self._verb(state, i):
             number = self._action_for(state, i, int(found[2]))
             if number is not None:
@@ -803,7 +807,8 @@ AMOUNT = re.compile(r"(stake|bet) (0|[1-9][0-9]*)", flags=re.ASCII)
 
 def _lowest(words: NDArray[Any]) -> NDArray[Any]:
     """The lowest bit of each word, alone."""
-    return words & (~words + words.dtype.type(1))
+    lowest: NDArray[Any] = words & (~words + words.dtype.type(1))
+    return lowest
 
 
 def _exposed(state: SlipperySamState, rows: Rows) -> NDArray[np.int8]:
@@ -811,11 +816,6 @@ def _exposed(state: SlipperySamState, rows: Rows) -> NDArray[np.int8]:
     exposures = state.exposures[rows]
     cards = state.deck.reshape(-1)[SIZE * rows + (FIRST_EXPOSED - 1) + exposures]
     return np.where(exposures > 0, cards, np.int8(-1))
-
-
-def _seen(state: SlipperySamState, exposed: NDArray[np.int8]) -> UInt64:
-    """All cards seen in the present bank, bit sets ``uint64[B]``."""
-    return np.bitwise_or.reduce(state.shown | state.discarded, axis=1) | CARD_BIT[exposed]
 
 
 GAME = SlipperySam

@@ -258,7 +258,8 @@ def _remove(words: UInt64, at: Rows, cards: NDArray[Any]) -> NDArray[np.bool_]:
     word = words[at]
     held = word & field
     words[at] = word ^ held ^ ((held >> ONE) & field)
-    return held != 0
+    had_it: NDArray[np.bool_] = held != 0
+    return had_it
 
 
 def _words(counts: NDArray[np.int64]) -> UInt64:
@@ -269,7 +270,8 @@ def _words(counts: NDArray[np.int64]) -> UInt64:
 
 def _counts(words: UInt64) -> NDArray[np.int64]:
     """The inverse of :func:`_words`."""
-    return np.bitwise_count(words.take(WORD[:TYPES], axis=1) & FIELD[:TYPES]).astype(np.int64)
+    counts: NDArray[np.int64] = np.bitwise_count(words.take(WORD[:TYPES], axis=1) & FIELD[:TYPES]).astype(np.int64)
+    return counts
 
 
 def _tally(cards: NDArray[np.int64], there: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
@@ -665,7 +667,7 @@ class Slopes(Game[SlopesState, SlopesRules]):
         place += state.tops.T
         place += (state.frozen_by.T >= 0) * FROZEN
         allowed = ALLOWED.take(place, axis=0)
-        words = allowed[0] | allowed[1]
+        words: UInt64 = allowed[0] | allowed[1]
         words |= allowed[2]
         words |= allowed[3]
         words &= _held(state.hands.reshape(-1, 2).take(seat + row_starts(b, P), axis=0))
@@ -806,25 +808,25 @@ class Slopes(Game[SlopesState, SlopesRules]):
         stock = SIZE - state.next_card
         empty = np.flatnonzero(stock == 0)
         known[:, empty] = hands[:, empty]
-        tops = state.tops.reshape(-1)[spots]
-        numbers = NUMBER[tops]
-        frozen_by = state.frozen_by.reshape(-1)[spots]
-        lacked = state.lacked.reshape(-1)[both[1]]
-        drawn_since = state.drawn_since.reshape(-1)[both[1]]
+        tops = state.tops.take(spots)
+        numbers = NUMBER.take(tops)
+        frozen_by = state.frozen_by.take(spots)
+        lacked = state.lacked.take(both[1])
+        drawn_since = state.drawn_since.take(both[1])
         over = state.seat < 0
         return {
             "hand": _halves(hands[0]),
             "known": _halves(known[1]),
             "shown": _halves(known[0]),
             "played": _halves(state.played),
-            "top_face": FACE[tops],
-            "top_colour": COLOUR[tops],
+            "top_face": FACE.take(tops),
+            "top_colour": COLOUR.take(tops),
             "frozen": np.where(frozen_by < 0, -1, frozen_by ^ seats),
             "begun": np.where(state.begun < 0, -1, PILE[PILES * seats + state.begun]),
             "duplicate": state.duplicate,
             "phase": np.where(over, 2, state.swapping),
             "to_move": np.where(over, -1, state.seat ^ seats),
-            "distance": DISTANCE[np.stack([_index(numbers), _index(numbers[::-1])])],
+            "distance": DISTANCE.take(np.stack([_index(numbers), _index(numbers[::-1])])),
             "hand_level": np.minimum(sizes, HAND_LEVELS),
             "hand_sizes": sizes,
             "stock_level": (stock + 7) // 8,
@@ -884,8 +886,8 @@ class Slopes(Game[SlopesState, SlopesRules]):
     def parse_action(self, state: SlopesState, i: int, text: str) -> int:
         if text == "keep" and state.swapping[i]:
             return self._keep(state, i)
-        action = ACTION_NUMBERS.get(text, -1) if isinstance(text, str) else -1
-        if action < 0 or action == self._keep(state, i):
+        action = ACTION_NUMBERS.get(str(text))
+        if action is None or action == self._keep(state, i):
             raise UnknownName("action", text, [*ACTIONS, *(["keep"] if state.swapping[i] else [])])
         return action
 
@@ -984,7 +986,7 @@ def _groups_after_passes(
     """What each group must not hold, as bit sets, and in how many ways so many cards are left in the groups."""
     lacked = list(passes)
     banned = [0]
-    ways = {(dealt,): 1}
+    ways: dict[tuple[int, ...], int] = {(dealt,): 1}
     for number in range(len(events) + 1):
         while lacked and lacked[0][0] == number:
             cards = lacked.pop(0)[1]

@@ -52,7 +52,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..cards import BIT, Deck, bits_of, cards_in, deal_from, deal_within
+from ..cards import BIT, Deck, bits_of, cards_in, deal_from
 from ..chance import Purpose, UInt64, derive
 from ..errors import RulesError, UnknownName
 from ..features import Layout, Observation, Plane
@@ -70,6 +70,7 @@ from ..game import (
     row_starts,
 )
 from ..tricks import Played, TrickTables, clockwise, relative_seats
+from ..worlds import count_deals, deal_within
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"))
 SUITS, RANKS = 4, 13
@@ -131,6 +132,7 @@ TRICKS = TrickTables.build(
 SUIT_BIT = np.array([1 << suit for suit in range(SUITS)], dtype=np.uint8)
 FOLLOW, FIRST_BROKEN, TRUMP = np.array(CONTEXTS, dtype=np.int8).T
 CANNOT = np.array([DECK.suits_bits(voids) for voids in range(1 << SUITS)], dtype=np.uint64)  # by voids
+KINDS = tuple(DECK.suit_bits(suit) for suit in range(SUITS))  # of cards, which voids do not tell apart
 
 
 def _points() -> NDArray[np.uint8]:
@@ -439,21 +441,30 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
     def resample(
         self, state: SloppySecondsState, seats: ArrayLike, keys: UInt64, bids: BidModel | None = None
     ) -> SloppySecondsState:
-        """Deal the hidden cards among the other seats, none to a seat that has shown to be void in its suit."""
-        b, p = len(state), self.num_players
-        own = row_starts(b, p) + as_seats(seats, b, p)
+        """Deal the hidden cards among the other seats, none to a seat that has shown to be void in its suit.
+
+        Exact: every deal that agrees with that is equally likely.
+        """
+        own = row_starts(len(state), self.num_players) + as_seats(seats, len(state), self.num_players)
         world = state.copy()
         world.scripts = None
         world.seed = derive(keys, Purpose.WORLD, 0)
-        others = state.hands.copy()
-        others.reshape(-1)[own] = 0
-        hidden = np.bitwise_or.reduce(others, axis=1)
-        sizes = np.bitwise_count(others).astype(np.int64)
-        suits = [DECK.suit_bits(suit) for suit in range(SUITS)]
-        dealt = deal_within(derive(keys, Purpose.WORLD, 1), hidden[:, None], sizes, CANNOT[state.voids], suits)
-        world.hands = dealt[:, :, 0]
+        hidden, sizes, cannot = self._hidden(state, own)
+        world.hands = deal_within(derive(keys, Purpose.WORLD, 1), hidden, sizes, cannot, KINDS)[:, :, 0]
         world.hands.reshape(-1)[own] = state.hands.reshape(-1)[own]
         return world
+
+    def count_worlds(self, state: SloppySecondsState, seats: ArrayLike) -> list[int]:
+        """How many deals of the hidden cards agree with what each of ``seats`` knows: one number a game."""
+        own = row_starts(len(state), self.num_players) + as_seats(seats, len(state), self.num_players)
+        return count_deals(*self._hidden(state, own), KINDS)
+
+    def _hidden(self, state: SloppySecondsState, own: Rows) -> tuple[UInt64, NDArray[np.int64], UInt64]:
+        """What the hands at flat indices ``own`` do not see: the cards, how many each seat has, and which it cannot."""
+        others = state.hands.copy()
+        others.reshape(-1)[own] = 0
+        hidden = np.bitwise_or.reduce(others, axis=1)[:, None]
+        return hidden, np.bitwise_count(others).astype(np.int64), CANNOT[state.voids]
 
     # -- names -----------------------------------------------------------------------------------------------------
 

@@ -57,8 +57,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..cards import BIT, Deck, bits_of, cards_in, deal_from, deal_within
-from ..chance import Purpose, UInt64, derive
+from ..cards import BIT, Deck, bits_of, cards_in, deal_from
+from ..chance import Purpose, UInt64, below, derive
 from ..errors import RulesError, UnknownName
 from ..features import Layout, Observation, Plane
 from ..game import (
@@ -75,6 +75,7 @@ from ..game import (
     row_starts,
 )
 from ..tricks import Played, TrickTables, clockwise, relative_seats
+from ..worlds import count_deals, deal_within
 
 DECK = Deck(suits=("R", "B", "G", "Y"), ranks=tuple(str(number) for number in range(1, 15)), rank_first=False)
 COLOURS, NUMBERS = 4, 14
@@ -539,31 +540,48 @@ class Sluff(Game[SluffState, SluffRules]):
         """Deal the hidden cards among the other seats.
 
         No seat gets a card of a colour in which it has shown to be void, and none before the opener an ``R2``; an
-        opener still to lead holds one (R5).
+        opener still to lead holds one (R5).  Exact: every deal that agrees with that is equally likely, the two copies
+        of a card being two cards.
         """
         b, p = len(state), self.num_players
         rows, seats = np.arange(b), as_seats(seats, b, p)
         world = state.copy()
         world.scripts = None
         world.seed = derive(keys, Purpose.WORLD, 0)
-        others, others_twice = state.hands.copy(), state.doubles.copy()
-        others[rows, seats] = others_twice[rows, seats] = 0
-        hidden = np.zeros((b, 2), dtype=np.uint64)
-        for seat in range(p):
-            hidden[:, 1] |= others_twice[:, seat] | hidden[:, 0] & others[:, seat]
-            hidden[:, 0] |= others[:, seat]
-        sizes = np.bitwise_count(others).astype(np.int64) + np.bitwise_count(others_twice)
-        cannot = CANNOT[state.voids] | np.where(self._before_opener(state), OPENING_BIT, np.uint64(0))
-        kept = rows[(state.context == OPENING) & (state.opener != seats)]
-        hidden[kept, 0] &= ~OPENING_BIT
-        sizes[kept, state.opener[kept]] -= 1
+        hidden, sizes, cannot = self._hidden(state, seats)
+        to_lead = rows[(state.context == OPENING) & (state.opener != seats)]
+        opening = _deal_opening_cards(
+            derive(keys[to_lead], Purpose.WORLD, 2), to_lead, state.opener[to_lead], hidden, sizes, cannot
+        )
         dealt = deal_within(derive(keys, Purpose.WORLD, 1), hidden, sizes, cannot, KINDS)
-        dealt[kept, state.opener[kept], 0] |= OPENING_BIT
+        dealt[to_lead] |= opening
         world.hands = dealt[:, :, 0] | dealt[:, :, 1]
         world.doubles = dealt[:, :, 0] & dealt[:, :, 1]
         world.hands[rows, seats] = state.hands[rows, seats]
         world.doubles[rows, seats] = state.doubles[rows, seats]
         return world
+
+    def count_worlds(self, state: SluffState, seats: ArrayLike) -> list[int]:
+        """How many deals of the hidden cards agree with what each of ``seats`` knows: one number a game."""
+        seats = as_seats(seats, len(state), self.num_players)
+        hidden, sizes, cannot = self._hidden(state, seats)
+        to_lead = np.flatnonzero((state.context == OPENING) & (state.opener != seats))
+        all_deals = np.array(count_deals(hidden, sizes, cannot, KINDS), dtype=object)
+        cannot[to_lead, state.opener[to_lead]] |= OPENING_BIT
+        all_deals[to_lead] -= count_deals(hidden[to_lead], sizes[to_lead], cannot[to_lead], KINDS)
+        return [int(deals) for deals in all_deals]
+
+    def _hidden(self, state: SluffState, seats: NDArray[np.int64]) -> tuple[UInt64, NDArray[np.int64], UInt64]:
+        """What ``seats`` do not see: the cards, how many each seat has of them, and which it cannot."""
+        rows = np.arange(len(state))
+        others, others_twice = state.hands.copy(), state.doubles.copy()
+        others[rows, seats] = others_twice[rows, seats] = 0
+        hidden = np.zeros((len(state), 2), dtype=np.uint64)
+        for seat in range(self.num_players):
+            hidden[:, 1] |= others_twice[:, seat] | hidden[:, 0] & others[:, seat]
+            hidden[:, 0] |= others[:, seat]
+        sizes = np.bitwise_count(others).astype(np.int64) + np.bitwise_count(others_twice)
+        return hidden, sizes, CANNOT[state.voids] | np.where(self._before_opener(state), OPENING_BIT, np.uint64(0))
 
     def _before_opener(self, state: SluffState) -> NDArray[np.bool_]:
         """Seats that were passed over when the opener was sought, ``bool[B, P]``: they held no ``R2`` (R5)."""
@@ -626,6 +644,42 @@ class Sluff(Game[SluffState, SluffRules]):
             "played": {s: _names(int(state.seen[i, s]), int(state.seen_twice[i, s])) for s in range(p)},
             "scores": [int(n) for n in scores],
         }
+
+
+def _deal_opening_cards(
+    keys: UInt64, rows: Rows, opener: NDArray[np.int8], hidden: UInt64, sizes: NDArray[np.int64], cannot: UInt64
+) -> UInt64:
+    """Deal the hidden opening cards (R5) of games whose opener, another seat's, has yet to lead one of them.
+
+    The opener gets one.  Nothing but these cards has been shown as yet, so with a second hidden one there are
+    ``n!/(h1! h2! …)`` deals of the ``n`` others to hands with room for ``h1, h2, …``, which is in proportion to the
+    room that its seat had.  Either card may be the opener's if they lie apart, which counts double.
+
+    Parameters
+    ----------
+    keys, rows, opener
+        One a game.
+    hidden, sizes, cannot
+        As for :func:`deal_within`, of all games.  What is dealt is taken from the first two.
+
+    Returns
+    -------
+    uint64[N, P, 2], the cards dealt in the games ``rows``.
+    """
+    dealt = np.zeros((len(rows), sizes.shape[1], 2), dtype=np.uint64)
+    games = np.arange(len(rows))
+    dealt[games, opener, 0] = OPENING_BIT
+    sizes[rows, opener] -= 1
+    chances = np.where((cannot[rows] & OPENING_BIT) == 0, 2 * sizes[rows], 0)
+    chances[games, opener] //= 2
+    chances = chances.cumsum(axis=1)
+    seat = (chances <= below(keys, np.maximum(chances[:, -1], 1))[:, None]).sum(axis=1)
+    second = np.flatnonzero(hidden[rows, 1] & OPENING_BIT)
+    seat = seat[second]
+    dealt[second, seat, np.where(seat == opener[second], 1, 0)] = OPENING_BIT
+    sizes[rows[second], seat] -= 1
+    hidden[rows] &= ~OPENING_BIT
+    return dealt
 
 
 def _remove(once: UInt64, twice: UInt64, at: Rows, bit: UInt64) -> None:
