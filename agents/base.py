@@ -1,7 +1,6 @@
 """Agents: batch first, and pure functions of what their seats may know.
 
-An agent is named by a *spec*, ``NAME`` or ``NAME:ARGUMENTS``.  Names are those of the entry-point group
-``slopes.agents`` (other distributions add theirs there), or ``module:Class``.
+An agent is named by a *spec*, ``NAME`` or ``NAME:ARGUMENTS``; see :mod:`slopes_envs.specs`.
 
 Shape letters: **B** games, **A** actions.
 """
@@ -10,16 +9,15 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet, UnknownName
+from slopes_envs.specs import agent_names, resolve_agent
 
-GROUP = "slopes.agents"
+__all__ = ["Agent", "agent_names", "make_agent", "parse_arguments"]
 
 
 class Agent(ABC):
@@ -94,15 +92,6 @@ def parse_arguments(agent: type[Agent], text: str) -> dict[str, Any]:
     return arguments
 
 
-def _registered() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=GROUP)}
-
-
-def agent_names() -> list[str]:
-    """Names of all registered agents."""
-    return sorted(_registered())
-
-
 def make_agent(spec: str, game: Game[Any, Any]) -> Agent:
     """An agent from its spec, such as ``"random"``, ``"pimc:worlds=32"``, ``"ppo:runs/first"``, ``"my_bots:Careful"``.
 
@@ -113,21 +102,7 @@ def make_agent(spec: str, game: Game[Any, Any]) -> Agent:
     ValueError
         If it does not play this game, or for arguments that it does not take.
     """
-    name, _, arguments = spec.partition(":")
-    registered = _registered()
-    if name in registered:
-        agent_class = registered[name].load()
-    else:
-        module, _, rest = spec.partition(":")
-        attribute, _, arguments = rest.partition(":")
-        if not attribute:
-            raise UnknownName("agent", spec, [*registered, "module:Class"])
-        try:
-            agent_class = getattr(import_module(module), attribute)
-        except (ModuleNotFoundError, AttributeError) as error:
-            if isinstance(error, ModuleNotFoundError) and error.name != module.split(".")[0]:
-                raise  # the module is there, what it needs is not
-            raise UnknownName("agent", spec, [*registered, "module:Class"]) from error
+    agent_class, arguments = resolve_agent(spec)
     agent: Agent = agent_class.from_spec(game, arguments)
     agent.spec = spec
     return agent

@@ -7,12 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from slopes_envs.files import write_bytes
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file so that at any moment either the old or the whole new one is there."""
-    beside = path.with_name(path.name + ".new")
-    beside.write_bytes(data)
-    beside.replace(path)
+__all__ = ["KeptPieces", "write_bytes", "write_json"]
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from .keeping import write_bytes, write_json
@@ -110,7 +109,7 @@ every seat passes to the next agent of the group, so that luck of the deal and o
 
 def _write_picture(path: Path, figure: Figure) -> None:
     stream = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(stream)
+    figure.savefig(stream, format="png")  # a figure of its own, made without pyplot: drawn by Agg, no display needed
     write_bytes(path, stream.getvalue())
 
 

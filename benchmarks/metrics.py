@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, State
 
-HandMetrics = Callable[[Game[Any, Any], Any], dict[str, NDArray[Any]]]
-"""From a game and N finished hands to metrics by name, each ``[N, P]``; NaN where one does not apply to a seat."""
+HandMetrics = Callable[[Game[Any, Any], Any, NDArray[np.int32]], dict[str, NDArray[Any]]]
+"""From a game, N finished hands and the change of scores in them (``int32[N, P]``) to metrics by name, each
+``[N, P]``; NaN where one does not apply to a seat."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,12 @@ class Reading:
     match: str = "hand"
 
 
-def slippery_slope(game: Game[Any, Any], hand: Any) -> dict[str, NDArray[Any]]:
+def slippery_slope(game: Game[Any, Any], hand: Any, change: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
     """Whether the bid was made, the bid, and the tricks taken."""
     return {"bid_made": hand.bids == hand.tricks, "bid": hand.bids, "tricks": hand.tricks}
 
 
-def sloppy_seconds(game: Game[Any, Any], hand: Any) -> dict[str, NDArray[Any]]:
+def sloppy_seconds(game: Game[Any, Any], hand: Any, change: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
     """Suits in which a seat was second (with points), and whether its hand was lifted to the least score."""
     from slopes_envs.games.sloppy_seconds import LEAST, places
 
@@ -44,7 +45,7 @@ def sloppy_seconds(game: Game[Any, Any], hand: Any) -> dict[str, NDArray[Any]]:
     return {"seconds_won": (won > 0).sum(axis=2), "floor": won.sum(axis=2) < LEAST}
 
 
-def sluff(game: Game[Any, Any], hand: Any) -> dict[str, NDArray[Any]]:
+def sluff(game: Game[Any, Any], hand: Any, change: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
     """Whether the team made its bid, whether a seat sluffed, and, if so, whether it took no trick."""
     from slopes_envs.games.sluff import SLUFF, TRICKS_BID
 
@@ -60,10 +61,29 @@ def sluff(game: Game[Any, Any], hand: Any) -> dict[str, NDArray[Any]]:
     }
 
 
+def slopes(game: Game[Any, Any], hand: Any, change: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+    """Whether the match was won, and how many turns both players took."""
+    return {"win": change > 0, "turns": np.repeat(hand.turns[:, None], change.shape[1], axis=1)}
+
+
+def slippery_sam(game: Game[Any, Any], hand: Any, change: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+    """Chips won in a bank by those who may bet and by the banker, and whether a bet was won."""
+    from slopes_envs.games.slippery_sam import WON
+
+    banker = np.arange(change.shape[1]) == hand.dealer[:, None]
+    return {
+        "chips_betting": np.where(hand.hands > 0, change, np.nan),
+        "chips_banking": np.where(banker, change, np.nan),
+        "bet_won": np.where(hand.bets > 0, hand.results == WON, np.nan),
+    }
+
+
 READINGS: dict[str, Reading] = {
     "slippery_slope": Reading(slippery_slope),
     "sloppy_seconds": Reading(sloppy_seconds),
     "sluff": Reading(sluff),
+    "slopes": Reading(slopes, match="game"),
+    "slippery_sam": Reading(slippery_sam, match="game"),
 }
 """By game.  A game that is not listed has no metrics and is evaluated hand by hand."""
 
@@ -97,6 +117,7 @@ class MetricsWatch:
         self._deals_on = game.rules.match != "hand"
         self._before: State | None = None
         self._hands_before = np.zeros(0, np.int32)
+        self._at_beginning = np.zeros(groups.shape, np.int32)  # scores when the present hand began
         self.sums: dict[str, list[list[float]]] = {}
         """For each metric: for each group, the sum over its seats' hands and their number."""
 
@@ -104,6 +125,9 @@ class MetricsWatch:
         """Look at some games of the batch before they step."""
         if self._reading is None:
             return
+        first = state.move == 0
+        if first.any():
+            self._at_beginning[places[first]] = state.scores[first]
         self._hands_before = state.hand.copy()
         self._before = state.copy() if self._deals_on else None
 
@@ -119,8 +143,11 @@ class MetricsWatch:
         else:
             hands = self._before.take(ended)
             self._one_hand.step(hands, actions[ended])
-        for name, values in self._reading.of_hand(self._game, hands).items():
-            self._add(name, np.asarray(values, np.float64), self._groups[places[ended]])
+        rows = places[ended]
+        change = hands.scores - self._at_beginning[rows]
+        self._at_beginning[rows] = hands.scores
+        for name, values in self._reading.of_hand(self._game, hands, change).items():
+            self._add(name, np.asarray(values, np.float64), self._groups[rows])
 
     def _add(self, name: str, values: NDArray[np.float64], groups: NDArray[np.int64]) -> None:
         sums = self.sums.setdefault(name, [[0.0, 0] for _ in range(self._count)])

@@ -13,7 +13,9 @@ from typing import Annotated, Any
 import matplotlib as mpl
 import typer
 from rich.console import Console
+
 from slopes_agents import make_agent
+from slopes_envs.files import written_beside
 from slopes_training.train import BEST, LOG, run
 
 from .duplicate import evaluate, evaluated_game
@@ -63,10 +65,9 @@ def draw_curves(log: Path, picture: Path) -> None:
     axes.set(xlabel="decisions (millions)", ylabel="points a hand above the others", title="Slippery Slope, self-play")
     axes.legend()
     picture.parent.mkdir(parents=True, exist_ok=True)
-    beside = picture.with_name(f".{picture.stem}.tmp.png")
-    figure.savefig(beside, dpi=150)
+    with written_beside(picture) as stream:
+        figure.savefig(stream, format="png", dpi=150)
     plt.close(figure)
-    beside.replace(picture)
 
 
 def interval(figure: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from slopes_agents import make_agent
 from slopes_envs import Game, match_seed
-from slopes_envs.records import BATCH, Policy, Record, record_matches
+from slopes_envs.records import BATCH, Policy, record_lines
 
 from .workers import spread
 
@@ -64,22 +64,22 @@ class RecordedPlay:
         made = {spec: make_agent(spec, self.game).act for spec in self.agents}
         return [made[spec] for spec in self.players]
 
-    def play_batch(self, first_and_stop: tuple[int, int]) -> list[Record]:
-        """Records of the matches ``first … stop - 1``."""
+    def play_batch(self, first_and_stop: tuple[int, int]) -> list[bytes]:
+        """Records of the matches ``first … stop - 1``, as lines of JSON."""
         seeds = match_seed(self.seed, np.arange(*first_and_stop))
-        return list(record_matches(self.game, self._policies, seeds, players=self.players, legal=self.legal))
+        return list(record_lines(self.game, self._policies, seeds, players=self.players, legal=self.legal))
 
-    def records(
+    def lines(
         self, matches: int, workers: int = 1, progress: Callable[[int], None] | None = None
-    ) -> Generator[Record]:
-        """Play matches and give their records in order, the same for any number of workers.
+    ) -> Generator[bytes]:
+        """Play matches and give their records in order, as lines of JSON, the same for any number of workers.
 
         ``progress`` is called with the number of matches that were played and taken.
         """
         stops = [*range(BATCH, matches, BATCH), matches]
         batches = list(zip([0, *stops], stops, strict=False))
         with closing(spread(self.play_batch, batches, workers, ordered=True)) as played:
-            for (_, stop), records in zip(batches, played, strict=True):
-                yield from records
+            for (_, stop), lines in zip(batches, played, strict=True):
+                yield from lines
                 if progress is not None:
                     progress(stop)

@@ -12,6 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from slopes_envs.records import Record, show
+
 PLAIN_PROGRESS_SECONDS = 10.0
 """How often progress is told where there is no terminal."""
 
@@ -84,37 +86,12 @@ def _plain_progress(console: Console, what: str, total: int | None, unit: str) -
 # ------------------------------------------------------------------------------------------------------------- records
 
 
-def show_record(console: Console, number: int, record: dict[str, Any]) -> None:
+def show_record(console: Console, number: int, record: Record) -> None:
     """Print a game record for people; ``number`` is its line in the file."""
-    line(console, f"# record {number}: {record['game']}, seed {record['seed']}")
-    line(console, "rules: " + ", ".join(f"{name}={value}" for name, value in record["rules"].items()))
-    if record["players"] is not None:
-        line(console, "players: " + ", ".join(f"{seat} {name}" for seat, name in enumerate(record["players"])))
-    for count, hand in enumerate(record["hands"], 1):
-        _show_hand(console, count, hand)
-    line(console, f"{record['end']}, scores {_listed(record['scores'])}")
-
-
-def _show_hand(console: Console, number: int, hand: dict[str, Any]) -> None:
-    seats = [f"{key} {value}" for key, value in hand.items() if key not in ("deal", "moves", "scores")]
-    line(console, f"hand {number}: " + ", ".join(seats))
-    for part, cards in hand["deal"].items():
-        if part == "hands":
-            for seat, held in enumerate(cards):
-                line(console, f"  seat {seat} holds {_listed(held)}")
-        else:
-            line(console, f"  {part}: {_listed(cards)}")
-    for move in hand["moves"]:
-        legal = f"   of {', '.join(move['legal'])}" if "legal" in move else ""
-        line(console, f"  seat {move['seat']}: {move['action']}{legal}")
-    line(console, "  not over" if hand["scores"] is None else f"  scores {_listed(hand['scores'])}")
-
-
-def _listed(values: Sequence[Any]) -> str:
-    """Names or numbers between spaces, lists of them between bars."""
-    if any(isinstance(value, list) for value in values):
-        return " | ".join(_listed(value) for value in values)
-    return " ".join("-" if value is None else str(value) for value in values) or "nothing"
+    line(console, f"# record {number}, seed {record['seed']}")
+    for text in show(record):
+        line(console, text)
+    line(console, "")
 
 
 # --------------------------------------------------------------------------------------------------------- evaluation

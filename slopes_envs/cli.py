@@ -290,22 +290,22 @@ def record(
         from slopes_benchmarks.workers import Stoppable
 
         from .errors import IllegalAction
-        from .records import write_records
+        from .records import write_lines
 
         rules = parse_rules(game, rule or [])
         play = RecordedPlay(make_game(game, **rules), tuple(split_specs(agents)), seed, legal)
     errors = _console(stderr=True)
     with (
         terminal.progress(errors, f"recording {game}", matches, "matches") as tell,
-        Stoppable(play.records(matches, workers, tell)) as records,
+        Stoppable(play.lines(matches, workers, tell)) as lines,
     ):
         try:
-            written = write_records(out or sys.stdout.buffer, records)
+            written = write_lines(out or sys.stdout.buffer, lines)
         except BrokenPipeError:
             raise  # the reader has seen enough: Typer ends quietly
         except (IllegalAction, OSError) as error:
             _fail(error)
-    if records.stopped and written < matches:
+    if lines.stopped and written < matches:
         _fail(f"interrupted: {written} of {matches} matches were finished and written", INTERRUPTED)
     if out is not None:
         terminal.line(errors, f"{written} matches written to {out}")

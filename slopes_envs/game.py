@@ -174,7 +174,10 @@ class State:
 
     def take(self, rows: Rows) -> Self:
         """A new state of some games of this one, in the order given."""
-        return self._with(lambda array: array[rows])
+        places = np.asarray(rows)
+        if places.dtype == np.bool_:
+            places = np.flatnonzero(places)
+        return self._with(lambda array: array.take(places, axis=0))  # several times faster than indexing
 
     def repeat(self, count: int) -> Self:
         """A new state with every game ``count`` times, copies of a game side by side (row-major ``B * count``)."""

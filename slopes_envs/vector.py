@@ -34,8 +34,6 @@ Shape letters: **B** matches, **P** seats, **A** actions, **D** features, **N** 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -47,18 +45,16 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .chance import UInt64, match_seed
-from .errors import IllegalAction, UnknownName
+from .errors import IllegalAction
 from .features import Observation
 from .game import Game, Outcome, Rows, State
 from .infoset import InformationSet
 from .registry import game_names, make_game
+from .specs import resolve_agent
 
 NAMESPACE = "slopes"
 ENV_VERSION = 0
 """The number behind ``-v`` in Gymnasium's ids: the version of every game so far."""
-
-AGENTS = "slopes.agents"
-"""Entry-point group in which agents are found by name."""
 
 ROTATE = "rotate"
 
@@ -114,19 +110,9 @@ class Opponent(NamedTuple):
 
 
 def _agent_of(spec: str, game: Game[Any, Any]) -> Any:
-    """The agent that a spec names: ``NAME`` in the entry-point group or ``module:Class``, then ``:ARGUMENTS``."""
-    known = {entry.name: entry for entry in entry_points(group=AGENTS)}
-    name, _, arguments = spec.partition(":")
-    if name in known:
-        return known[name].load().from_spec(game, arguments)
-    attribute, _, arguments = arguments.partition(":")
-    if not attribute:
-        raise UnknownName("agent", spec, [*sorted(known), "module:Class"])
-    try:
-        agent = getattr(import_module(name), attribute)
-    except (ImportError, AttributeError) as error:
-        raise UnknownName("agent", spec, [*sorted(known), "module:Class"]) from error
-    return agent.from_spec(game, arguments)
+    """The agent that a spec names."""
+    agent_class, arguments = resolve_agent(spec)
+    return agent_class.from_spec(game, arguments)
 
 
 def _same_table(game: Game[Any, Any], other: Any) -> bool:

@@ -39,9 +39,9 @@ Bools = NDArray[np.bool_]
 MAX_CARDS = 128
 """Most hidden cards: a random word carries a number below it in its lowest bits."""
 
-TABLE_BUDGET = 1 << 21  # numbers held in tables at a time, 16 MB
+TABLE_BUDGET = 1 << 20  # numbers held in tables at a time, 8 MB
 WORLD_BUDGET = 1 << 13  # worlds drawn at a time, so that the arrays stay in the cache
-SIZE_STEP = 3  # tables up to ``2**SIZE_STEP`` times as large as one another are made side by side
+SIZE_STEP = 2  # tables up to ``2**SIZE_STEP`` times as large as one another are made side by side
 
 _LOW = np.uint64(MAX_CARDS - 1)
 _LAST = np.uint64(2**64 - 1)

@@ -26,6 +26,7 @@ from slopes_envs import InformationSet, RulesError, UnknownName, game_names, mak
 from slopes_envs.records import record_matches
 
 GAME = "slippery_slope"
+NO_CHANGE = np.zeros((1, 4), np.int32)
 TIMINGS = ("decisions_per_second", "seconds")
 
 
@@ -302,7 +303,8 @@ def test_one_hand_means_the_same_as_a_match_or_alone() -> None:
 
 
 def test_a_metric_may_not_apply(monkeypatch: pytest.MonkeyPatch) -> None:
-    def first_seat_only(game: Any, hand: Any) -> dict[str, Any]:
+    def first_seat_only(game: Any, hand: Any, change: Any) -> dict[str, Any]:
+        assert np.array_equal(change, hand.scores)
         return {"first": np.where(np.arange(3) == 0, hand.scores, np.nan), "none": np.full(hand.scores.shape, np.nan)}
 
     monkeypatch.setitem(metrics.READINGS, GAME, metrics.Reading(first_seat_only))
@@ -317,21 +319,51 @@ def test_a_metric_may_not_apply(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_metrics_of_sloppy_seconds() -> None:
     clubs, diamonds, hearts, spades = [50, 30, 11, 0], [60, 30, 1, 0], [91, 0, 0, 0], [40, 10, 40, 1]
     hand = SimpleNamespace(points=np.array([clubs, diamonds, hearts, spades], np.uint8).T[None])
-    found = metrics.sloppy_seconds(make_game("sloppy_seconds"), hand)
+    found = metrics.sloppy_seconds(make_game("sloppy_seconds"), hand, NO_CHANGE)
     assert found["seconds_won"].tolist() == [[0, 3, 0, 0]]  # nobody is second in hearts: all others have nothing
     assert found["floor"].tolist() == [[True, False, True, True]]
-    found = metrics.sloppy_seconds(make_game("sloppy_seconds", tie_ranking="competition"), hand)
+    found = metrics.sloppy_seconds(make_game("sloppy_seconds", tie_ranking="competition"), hand, NO_CHANGE)
     assert found["seconds_won"].tolist() == [[0, 2, 0, 0]]  # two are first in spades
 
 
 def test_metrics_of_sluff() -> None:
     hand = SimpleNamespace(bids=np.array([[5, 0, 0, 3]]), tricks=np.array([[4, 0, 1, 9]]))
-    found = metrics.sluff(make_game("sluff"), hand)
+    found = metrics.sluff(make_game("sluff"), hand, NO_CHANGE)
     assert found["team_bid_made"].tolist() == [[True, True, True, True]]
     assert found["sluff_bid"].tolist() == [[False, True, True, False]]
     assert np.array_equal(found["sluff_made"], [[np.nan, 1, 0, np.nan]], equal_nan=True)
     hand.tricks = np.array([[4, 10, 0, 0]])
-    assert metrics.sluff(make_game("sluff"), hand)["team_bid_made"].tolist() == [[False, True, False, True]]
+    assert metrics.sluff(make_game("sluff"), hand, NO_CHANGE)["team_bid_made"].tolist() == [[False, True, False, True]]
+
+
+def test_metrics_of_slopes() -> None:
+    hand = SimpleNamespace(turns=np.array([40, 31]))
+    found = metrics.slopes(make_game("slopes"), hand, np.array([[1, -1], [0, 0]], np.int32))
+    assert found["win"].tolist() == [[True, False], [False, False]]
+    assert found["turns"].tolist() == [[40, 40], [31, 31]]
+
+
+def test_metrics_of_slippery_sam() -> None:
+    hand = SimpleNamespace(
+        dealer=np.array([1]),
+        hands=np.array([[7, 0, 7, 0]]),
+        bets=np.array([[5, 0, 0, 0]]),
+        results=np.array([[0, -1, 2, -1]]),
+    )
+    found = metrics.slippery_sam(make_game("slippery_sam", num_players=4), hand, np.array([[5, -3, -2, 0]], np.int32))
+    assert np.array_equal(found["chips_betting"], [[5, np.nan, -2, np.nan]], equal_nan=True)
+    assert np.array_equal(found["chips_banking"], [[np.nan, -3, np.nan, np.nan]], equal_nan=True)
+    assert np.array_equal(found["bet_won"], [[1, np.nan, np.nan, np.nan]], equal_nan=True)
+
+
+def test_chips_of_a_match_are_those_of_its_banks() -> None:
+    game = evaluated_game("slippery_sam", {"num_players": 3, "rounds": 2})
+    chunk = play_chunk(Plan(game, "random", ("random",), 20, 1), (0, 20))
+    (betting, _), (banking, _) = chunk.metrics["chips_betting"][1], chunk.metrics["chips_banking"][1]
+    own = chunk.metrics["chips_betting"][0][0] + chunk.metrics["chips_banking"][0][0]
+    assert betting + banking + own == 0  # chips only change hands
+    scores = np.array(chunk.scores)[:, :3]
+    assert own == sum(scores[:, seat, seat].sum() - 20 * 100 for seat in range(3))
 
 
 @pytest.mark.parametrize("game", game_names())
@@ -347,7 +379,7 @@ def test_metrics_are_read_off_hands_and_matches_of_every_game(game: str) -> None
 def test_the_usual_match_can_be_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert evaluated_game(GAME, {}).rules.match == "hand"
     assert evaluated_game(GAME, {"match": "game"}).rules.match == "game"
-    monkeypatch.setitem(metrics.READINGS, GAME, metrics.Reading(lambda game, hand: {}, match="game"))
+    monkeypatch.setitem(metrics.READINGS, GAME, metrics.Reading(lambda game, hand, change: {}, match="game"))
     assert evaluated_game(GAME, {}).rules.match == "game"
 
 

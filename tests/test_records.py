@@ -25,7 +25,6 @@ from referees import replay
 from variants import VARIANTS, all_variants, variant_id
 
 from slopes_envs import DealError, Game, IllegalAction, InformationSet, game_names, make_game, match_seed
-from slopes_envs import records as records_module
 from slopes_envs.cards import Deck
 from slopes_envs.records import (
     BATCH,
@@ -34,11 +33,13 @@ from slopes_envs.records import (
     RecordError,
     Verified,
     read_records,
+    reading,
     record_matches,
     show,
     verify_file,
     verify_lines,
     verify_records,
+    verifying,
     write_records,
 )
 
@@ -503,9 +504,9 @@ def test_long_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, right: Reco
     """Many long records make small batches, and a line that is too long is not read to its end."""
     size = len(json.dumps(right)) + 1
     write_records(tmp_path / "r.jsonl", [right] * 5)
-    monkeypatch.setattr(records_module, "MAX_BATCH_TEXT", 2 * size)
+    monkeypatch.setattr(verifying, "MAX_BATCH_TEXT", 2 * size)
     assert [found.line for found in verify_records(tmp_path / "r.jsonl")] == [1, 2, 3, 4, 5]
-    monkeypatch.setattr(records_module, "MAX_LINE", size - 1)
+    monkeypatch.setattr(reading, "MAX_LINE", size - 1)
     with pytest.raises(RecordError, match=f"line 1: expected a record of at most {size - 1} bytes"):
         verify_file(tmp_path / "r.jsonl")
 

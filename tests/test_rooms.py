@@ -15,8 +15,8 @@ PACKAGES = {
     "benchmarks": "slopes_benchmarks",
 }
 ROOMS = [
-    {"errors"},
-    {"chance"},
+    {"errors", "files"},
+    {"chance", "specs"},
     {"cards"},
     {"tricks", "features", "worlds"},
     {"game"},

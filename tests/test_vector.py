@@ -274,8 +274,8 @@ def test_a_batch_is_its_singles(name: str, rules: dict[str, Any]) -> None:
 
 @every_game
 def test_rows_do_not_depend_on_the_size_of_the_batch(name: str, rules: dict[str, Any]) -> None:
-    small = played_in_batch(SlopesVectorEnv(name, 2, **rules), steps=60)
-    large = played_in_batch(SlopesVectorEnv(name, 33, **rules), steps=60)
+    small = played_in_batch(SlopesVectorEnv(name, 2, **rules), steps=40)
+    large = played_in_batch(SlopesVectorEnv(name, 17, **rules), steps=40)
     for few, many in zip(small, large[:2], strict=True):
         for one, other in zip(few, many, strict=True):
             assert_same_episode(one, other)
@@ -326,7 +326,7 @@ def uniformly(view: InformationSet) -> NDArray[np.int64]:
 def test_opponents_of_every_kind(name: str) -> None:
     game = make_game(name, **hand(name))
     kinds = ["random", make_agent("random", game), uniformly, [uniformly] * (game.num_players - 1)]
-    played = [played_in_batch(SlopesVectorEnv(game, 3, opponents=kind), steps=40) for kind in kinds]
+    played = [played_in_batch(SlopesVectorEnv(game, 3, opponents=kind), steps=25) for kind in kinds]
     for other in played[1:]:
         for mine, theirs in zip(played[0], other, strict=True):
             for one, two in zip(mine, theirs, strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,21 +12,14 @@ from typing import Any, BinaryIO
 from slopes_agents.learned import HEADER, HEADER_FORMAT
 from slopes_agents.network import NetworkShape
 from slopes_envs import Game, __version__
-
-
-def write_beside(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name in the same folder, then rename it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+from slopes_envs.files import write_bytes
 
 
 def write_checkpoint(path: Path, save: Callable[[BinaryIO], None], game: Game[Any, Any], network: NetworkShape) -> None:
-    """Write what ``save`` writes to a stream (a Stable-Baselines3 zip) together with the header for agents."""
+    """Write what ``save`` writes to a stream (a Stable-Baselines3 zip) together with the header for agents.
+
+    The folder is made if it is not there.
+    """
     stream = io.BytesIO()
     save(stream)
     header = {
@@ -42,4 +34,5 @@ def write_checkpoint(path: Path, save: Callable[[BinaryIO], None], game: Game[An
     }
     with zipfile.ZipFile(stream, "a") as archive:
         archive.writestr(HEADER, json.dumps(header, indent=1))
-    write_beside(path, stream.getvalue())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, stream.getvalue())

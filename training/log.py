@@ -9,7 +9,7 @@ from typing import Any
 
 from stable_baselines3.common.logger import KVWriter
 
-from .checkpoint import write_beside
+from slopes_envs.files import write_bytes
 
 STEP = "decisions"
 
@@ -35,7 +35,7 @@ class CsvLog(KVWriter):
     def _rewrite(self) -> None:
         lines = [self.columns, *([row.get(name, "") for name in self.columns] for row in self.rows)]
         text = "".join(_line(cells) for cells in lines)
-        write_beside(self.path, text.encode())
+        write_bytes(self.path, text.encode())
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Write one line."""

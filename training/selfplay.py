@@ -56,7 +56,8 @@ class SelfPlayEnv(VecEnv):
         self.state: State = game.new(match_seed(seed, np.arange(num_games)))
         self._actions = np.zeros(num_games, dtype=np.int64)
         self.render_mode = None
-        super().__init__(num_games, spaces.MultiBinary(game.observation.size), spaces.Discrete(game.num_actions))
+        observed = spaces.Box(0, 1, (game.observation.size,), np.uint8)
+        super().__init__(num_games, observed, spaces.Discrete(game.num_actions))
 
     def advance(self, actions: NDArray[np.int64]) -> tuple[Outcome, NDArray[np.int64], State | None]:
         """Take one action in every game, and start new matches where one has ended.

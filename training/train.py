@@ -23,8 +23,8 @@ from slopes_agents import make_agent
 from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape
 from slopes_envs import make_game
+from slopes_envs.files import write_bytes
 
-from .checkpoint import write_beside
 from .config import TrainingConfig, default_config_path, dump_config, load_config
 from .log import CsvLog
 from .policies import SelfPlayPolicy
@@ -90,7 +90,7 @@ def run(
     opponents = [make_agent(spec, make_game(settings.game, **settings.rules)) for spec in settings.evaluation.opponents]
     model = _load(settings, out) if resume else _new(settings)
     out.mkdir(parents=True, exist_ok=True)
-    write_beside(out / CONFIG, dump_config(settings).encode())
+    write_bytes(out / CONFIG, dump_config(settings).encode())
     log = CsvLog(out / LOG, keep_until=model.num_timesteps)
     model.set_logger(Logger(str(out), [log, TensorBoardOutputFormat(str(out))]))
     with _progress(console, settings, model) as progress, _stop_on_interrupt() as interrupted:

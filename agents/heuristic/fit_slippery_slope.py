@@ -5,7 +5,9 @@
 writes ``slippery_slope_table.npz`` beside this file, the same one every time (SciPy and Typer are needed).
 
 Every round the player plays some thousand hands at a table of three equals, and the tables are fitted anew to what
-came of all positions of the last few rounds, each position being a hand after one of its cards has been played:
+came of all positions of the later half of the rounds so far (to answer the last round alone would make bids swing:
+when all bid too much, less is best, and the other way round).  A position is a hand after one of its cards has been
+played, or before the bidding:
 
 - *floor* and *ceiling* by ridge regression of the tricks still taken on the kinds of the cards left, over positions
   in which no trick was needed any more, and those in which all were; stage by stage;
@@ -33,23 +35,21 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from slopes_envs import Game, InformationSet, derive, make_game, match_seed
-from slopes_envs.chance import UInt64, below
-from slopes_envs.games.slippery_slope import BIDS, HAND, P
+from slopes_envs.chance import Purpose, UInt64, below
+from slopes_envs.games.slippery_slope import BIDS, HAND, RANKS, P
 
 from .slippery_slope import (
-    _FIRST_ACE,
-    _FIRST_JOKER,
-    ACES,
     CARD_BIT,
     CHANCES,
+    FIRST_ACE,
+    FIRST_JOKER,
     GRID,
     GRID_STEP,
     KINDS,
     LEAST,
-    MOST_ACES,
+    MAKEUPS,
     OTHER_WAYS,
     OWN_WAYS,
-    RANKS,
     STAGE,
     STAGES,
     TABLE,
@@ -64,17 +64,16 @@ from .slippery_slope import (
     grid_corners,
     held,
     kinds,
+    makeup,
     read,
 )
 
 BATCH = 4096  # hands at a time
-ROUNDS_KEPT = 4  # fitted to together
 RIDGE = 30.0  # weight of the round before in fits of floor and ceiling, in positions that hold a card of that kind
 WEIGHT_BEFORE = 8.0  # and of each point of the other tables, in positions
 
-# What the seat that explores does with its bid: no change, one to two up or down or none, any bid.
-KEEP, NEAR, ANY = 0.5, 0.25, 0.25
-TRICKS_TO_EXPLORE = 14  # drawn from so many; above the tenth, no random card is played
+BIDS_EXPLORED = 4  # the seat that explores draws: 0 and 1 its own bid, 2 one nearby, 3 any
+TRICKS_EXPLORED = 14  # and when to play a random card; in tricks after the tenth: never
 
 
 class Positions(NamedTuple):
@@ -86,6 +85,11 @@ class Positions(NamedTuple):
     leads: NDArray[np.bool_]  # [N] whether the seat led the next trick
     needed: Ints  # [N] tricks still needed
     taken: Ints  # [N] tricks still taken
+
+    def where(self, mask: NDArray[np.bool_]) -> Positions:
+        """Some of them."""
+        arrays: list[Any] = [array[mask] for array in self]
+        return Positions(*arrays)
 
 
 class Contests(NamedTuple):
@@ -109,25 +113,25 @@ class _Place:
     hand: Bits
     out: Bits
     left: int
-    leads: Any = None
+    counts: NDArray[np.bool_]  # whether what follows is the player's own play
+    leads: Any = None  # these three once the trick is over
     needed: Any = None
     taken_before: Any = None
-    counts: Any = None  # bool[B], whether what follows is the player's own play
 
 
 # --------------------------------------------------------------------------------------------------------- hands
 
 
-class Table:
+class SelfPlay:
     """B hands at tables of three equals, one seat of each exploring."""
 
     def __init__(self, game: Game[Any, Any], player: SlipperySlopePlayer, seeds: UInt64) -> None:
         self.game, self.player = game, player
         self.state: Any = game.new(seeds)
         self.rows = np.arange(len(seeds))
-        self.keys = derive(seeds, 1)
+        self.keys = derive(seeds, Purpose.CHOICE)
         self.explorer = below(derive(self.keys, 0), P)
-        self.explored_trick = below(derive(self.keys, 1), TRICKS_TO_EXPLORE)
+        self.explored_trick = below(derive(self.keys, 1), TRICKS_EXPLORED)
         self.places: list[_Place] = []
         self.contests: list[Contests] = []
 
@@ -143,49 +147,49 @@ class Table:
 
     def _bid(self) -> None:
         view = InformationSet(self.game, self.state)
-        seat = view.seats
-        bid = self.player.act(view)
-        near = np.clip(bid + below(derive(self.keys, 2), 5) - 2, 0, BIDS - 1)
-        what = below(derive(self.keys, 3), 1000) / 1000
-        changed = np.where(what < KEEP, bid, np.where(what < KEEP + NEAR, near, below(derive(self.keys, 4), BIDS)))
-        bid = np.where(seat == self.explorer, changed, bid)
         know = read(view)
-        self.places.append(
-            _Place(
-                seat=seat,
-                hand=know.hand,
-                out=know.out,
-                left=HAND,
-                leads=know.leads,
-                needed=bid,
-                taken_before=np.zeros_like(bid),
-                counts=(seat != self.explorer) | (self.explored_trick >= HAND),
-            )
-        )
+        own = self.player.act(view)
+        nearby = np.clip(own + below(derive(self.keys, 2), 5) - 2, 0, BIDS - 1)
+        drawn = below(derive(self.keys, 3), BIDS_EXPLORED)
+        explored = np.select([drawn <= 1, drawn == 2], [own, nearby], below(derive(self.keys, 4), BIDS))
+        bid = np.where(view.seats == self.explorer, explored, own)
+        place = _Place(view.seats, know.hand, know.out, HAND, counts=self._plays_on(view.seats, -1))
+        place.leads, place.needed, place.taken_before = know.leads, bid, np.zeros_like(bid)
+        self.places.append(place)
         self.game.step(self.state, bid)
 
     def _play_trick(self, trick: int) -> None:
         places, contested = [], []
         for _ in range(P):
             view = InformationSet(self.game, self.state)
-            seat, know = view.seats, read(view)
-            explores = (seat == self.explorer) & (self.explored_trick == trick)
+            know = read(view)
+            explores = (view.seats == self.explorer) & (self.explored_trick == trick)
             action = np.where(explores, view.sample_legal(), self.player.act(view))
+            hand = know.hand ^ CARD_BIT[action - BIDS]
+            counts = self._plays_on(view.seats, trick)
+            places.append(_Place(view.seats, hand, know.out, HAND - 1 - trick, counts))
             choices = self.player.consider(know, view.legal)
-            chosen = choices.action == action[choices.row]
-            counts = (seat != self.explorer) | (self.explored_trick <= trick) | (self.explored_trick >= HAND)
-            hand = know.hand & ~CARD_BIT[action - BIDS]
-            places.append(_Place(seat=seat, hand=hand, out=know.out, left=HAND - 1 - trick, counts=counts))
-            contested.append((choices, chosen & (choices.to_come > 0) & (choices.nobody_must > choices.nobody_can)))
+            undecided = (choices.to_come > 0) & (choices.nobody_must > choices.nobody_can)
+            contested.append((choices, np.flatnonzero(undecided & (choices.action == action[choices.row]))))
             self.game.step(self.state, action)
-        for place, (choices, mask) in zip(places, contested, strict=True):
+        for place, (choices, chosen) in zip(places, contested, strict=True):
             place.leads = self.state.leader == place.seat
             place.taken_before = self.state.tricks[self.rows, place.seat].astype(np.int64)
             place.needed = self.state.bids[self.rows, place.seat] - place.taken_before
-            won = place.leads[choices.row[mask]]
-            chances = choices.nobody_can[mask], choices.nobody_must[mask]
-            self.contests.append(Contests(choices.to_come[mask], choices.left[mask], *chances, won))
+            self.contests.append(
+                Contests(
+                    choices.to_come[chosen],
+                    choices.left[chosen],
+                    choices.nobody_can[chosen],
+                    choices.nobody_must[chosen],
+                    won=place.leads[choices.row[chosen]],
+                )
+            )
         self.places += places
+
+    def _plays_on(self, seats: Ints, trick: int) -> NDArray[np.bool_]:
+        """Whether all that seats do after a trick is the player's own choice."""
+        return (seats != self.explorer) | (self.explored_trick <= trick) | (self.explored_trick >= HAND)
 
     def _positions(self) -> Positions:
         parts = []
@@ -193,7 +197,7 @@ class Table:
             taken = self.state.tricks[self.rows, place.seat] - place.taken_before
             left = np.full(len(taken), place.left)
             part = (place.hand, place.out, left, place.leads, place.needed, taken)
-            parts.append(Positions(*(array[place.counts] for array in part)))
+            parts.append(Positions(*part).where(place.counts))
         return _joined(parts)
 
 
@@ -229,7 +233,8 @@ def averaged(table: NDArray[np.int16], corners: Corners, values: NDArray[Any]) -
 
 
 def _thousandths(values: NDArray[Any]) -> NDArray[np.int16]:
-    return np.rint(values * UNIT).astype(np.int16)
+    rounded: NDArray[np.int16] = np.rint(values * UNIT).astype(np.int16)
+    return rounded
 
 
 def learn(before: Experience, positions: Positions, contests: Contests) -> Experience:
@@ -238,13 +243,11 @@ def learn(before: Experience, positions: Positions, contests: Contests) -> Exper
     for stage in range(STAGES):
         there = STAGE[positions.left] == stage
         for table, wanted in ((floor, positions.needed <= 0), (ceiling, positions.needed >= positions.left)):
-            chosen = Positions(*(array[there & wanted] for array in positions))
-            table[stage] = fitted_to_kinds(table[stage], chosen)
+            table[stage] = fitted_to_kinds(table[stage], positions.where(there & wanted))
     bounds = Experience(floor, ceiling, before.made, before.miss, before.wins)
-    within = Positions(*(a[(positions.needed >= 0) & (positions.needed <= positions.left)] for a in positions))
+    within = positions.where((positions.needed >= 0) & (positions.needed <= positions.left))
     low, high = bounds.bounds(within.hand, within.out)
-    aces = np.bitwise_count(within.hand & ACES).astype(np.int64)
-    corners = grid_corners(within.left, within.leads, within.needed, low, high, aces)
+    corners = grid_corners(within.left, within.leads, within.needed, low, high, makeup(within.hand))
     return Experience(
         floor,
         ceiling,
@@ -259,7 +262,7 @@ def first_guess() -> Experience:
     own = np.arange(OWN_WAYS)[:, None, None]
     other = np.arange(OTHER_WAYS)[:, None]
     plain = np.broadcast_to(0.35 * (0.5**own + 0.5**other), (RANKS, OWN_WAYS, OTHER_WAYS, 2)).reshape(-1)
-    aces = np.ones(_FIRST_JOKER - _FIRST_ACE)
+    aces = np.ones(FIRST_JOKER - FIRST_ACE)
     jokers = np.array([1.0, 0.9, 1.0])  # little, little with the big one out, big
     floor = np.concatenate([0.3 * plain, 0.2 * aces, jokers])
     ceiling = np.concatenate([plain, 0.8 * aces, jokers])
@@ -270,7 +273,7 @@ def first_guess() -> Experience:
     beyond = np.maximum(-room, 0)
     spread = (0.3 + 0.1 * np.sqrt(np.arange(HAND + 1)))[:, None, None, None, None]
     made = 0.75 * np.exp(-0.5 * (beyond / spread) ** 2) / (1 + np.exp(-6 * room))
-    made = np.broadcast_to(made, (HAND + 1, 2, MOST_ACES + 1, *GRID))
+    made = np.broadcast_to(made, (HAND + 1, 2, int(np.prod(MAKEUPS)), *GRID))
 
     chance = np.linspace(0, 1, CHANCES)
     wins = np.broadcast_to((chance[:, None] + chance) / 2, (2, HAND, CHANCES, CHANCES))
@@ -287,8 +290,8 @@ def first_guess() -> Experience:
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of play and fit.")] = 16,
-    hands: Annotated[int, typer.Option(min=1, help="Hands a round, in thousands of 1024.")] = 16,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of play and fit.")] = 30,
+    hands: Annotated[int, typer.Option(min=1, help="Hands a round, in units of 1024.")] = 8,
     seed: Annotated[int, typer.Option(help="Of all hands.")] = 1,
     out: Annotated[Path, typer.Option(help="File to write.")] = TABLE,
 ) -> None:
@@ -300,7 +303,7 @@ def main(
     for number in range(rounds):
         player.experience = experience
         seeds = match_seed(seed, np.arange(hands * 1024), number)
-        parts = [Table(game, player, seeds[at : at + BATCH]).play() for at in range(0, len(seeds), BATCH)]
+        parts = [SelfPlay(game, player, seeds[at : at + BATCH]).play() for at in range(0, len(seeds), BATCH)]
         positions, contests = (_joined(list(each)) for each in zip(*parts, strict=True))
         first = positions.left == HAND
         made = (positions.taken == positions.needed)[first].mean()

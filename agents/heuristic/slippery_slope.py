@@ -4,14 +4,14 @@ What it goes by
 ---------------
 1. **The cards that are out.**  Every card not in its hand and not yet played is with one of the two others, each as
    likely as its number of cards says, and nowhere that a shown void excludes (:func:`read`).
-2. **Floor and ceiling.**  Cards are no plain winners or losers here: a king takes a trick uphill and loses one downhill,
-   an ace takes one when it follows and throws one away when it leads, a joker nearly always takes one.  So every card
-   has two values: what it adds to the tricks of a hand that tries to take none, and of one that tries to take all.
-   They depend on how many cards that are out beat it in the direction it sets when led and in the other one, on the
-   length of its suit, and on how far the hand has been played.  Their sums are the *floor* and the *ceiling* of a hand.
+2. **Floor and ceiling.**  Few cards are plain winners or losers: a king takes a trick uphill and loses one downhill, an
+   ace takes one when it follows and throws one away when it leads, a joker nearly always takes one.  So every card has
+   two values: what it adds to the tricks of a hand that tries to take none, and of one that tries to take all.  They
+   depend on how many cards that are out beat it in the direction it sets when led and in the other one, on the length
+   of its suit, and on how far the hand has been played.  Their sums are the *floor* and the *ceiling* of a hand.
 3. **Prospects.**  Whether so many tricks, neither more nor fewer, will be taken with a hand depends on how far they lie
-   above its floor and below its ceiling, on the number of cards, on who leads, and on the aces left, with which a
-   leader can lose a trick at will.
+   above its floor and below its ceiling, on the number of cards, on who leads, and on how many of them are aces, with
+   which a leader can lose a trick at will, and jokers, which leave no choice.
 4. **Who wins this trick.**  The last to play knows.  Before that, the chance that nobody *can* beat a card and the
    chance that nobody *must* are counted from the cards that are out; between them lies what the others want, and
    experience says how often they beat a card that they could let through.
@@ -159,7 +159,8 @@ class Knowledge:
 
 
 def _count(bits: NDArray[Any]) -> Ints:
-    return np.bitwise_count(bits).astype(np.int64)
+    counts: Ints = np.bitwise_count(bits).astype(np.int64)
+    return counts
 
 
 def _bit_sets(plane: NDArray[np.uint8]) -> Bits:
@@ -208,15 +209,17 @@ def read(view: InformationSet) -> Knowledge:
 # the length of the suit, and how many others of it are out (0-6).  The little joker: whether the big one is out.
 OWN_WAYS, OTHER_WAYS = 4, 7
 _PER_LENGTH = OWN_WAYS * OTHER_WAYS * 2
-_FIRST_ACE = RANKS * _PER_LENGTH
-_FIRST_JOKER = _FIRST_ACE + RANKS * RANKS
-KINDS = _FIRST_JOKER + 3
+FIRST_ACE = RANKS * _PER_LENGTH
+FIRST_JOKER = FIRST_ACE + RANKS * RANKS
+KINDS = FIRST_JOKER + 3
 # How far a card's kind is from that of the same card in a suit that is shorter by one.
 SHORTER: Ints = np.array([RANKS if card % RANKS == ACE else _PER_LENGTH for card in range(LITTLE)] + [0, 0])
 
 # How far the hand has been played, by the cards left in it: values of cards are fitted to each stage.
 STAGE: Ints = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3])
 STAGES = 4
+
+MAKEUPS = (3, 3)  # aces: none, one, more; jokers: none, one, both
 
 
 def kinds(row: Ints, card: Ints, hand: Bits, out: Bits) -> Ints:
@@ -240,8 +243,8 @@ def kinds(row: Ints, card: Ints, hand: Bits, out: Bits) -> Ints:
     own, other = _count(out & BETTER_OWN_WAY[card]), _count(out & BETTER_OTHER_WAY[card])
     suit_out = out & suit_cards
     plain = shortness * _PER_LENGTH + (own * OTHER_WAYS + other) * 2 + ((suit_out & ACES) != 0)
-    ace = _FIRST_ACE + shortness * RANKS + _count(suit_out)
-    joker = np.where(card == BIG, KINDS - 1, _FIRST_JOKER + ((out & CARD_BIT[BIG]) != 0))
+    ace = FIRST_ACE + shortness * RANKS + _count(suit_out)
+    joker = np.where(card == BIG, KINDS - 1, FIRST_JOKER + ((out & CARD_BIT[BIG]) != 0))
     return np.where(suit == NO_SUIT, joker, np.where(CARD_BIT[card] & ACES, ace, plain))
 
 
@@ -253,13 +256,18 @@ def held(hand: Bits) -> tuple[Ints, Ints]:
     return row, at - row * CARDS
 
 
+def makeup(hand: Bits) -> Ints:
+    """The make-up of hands: how many aces and how many jokers, as one number from 0 to 8."""
+    most_aces = MAKEUPS[0] - 1
+    return np.minimum(_count(hand & ACES), most_aces) * MAKEUPS[1] + _count(hand & JOKERS)
+
+
 # ------------------------------------------------------------------------------------------------------ experience
 
-# Prospects are known at points of a grid, half a trick apart: what is needed above the floor, and the ceiling above what
-# is needed.
+# Prospects are known at points of a grid, half a trick apart: how far what is needed lies above the floor, and how far
+# the ceiling lies above what is needed.
 GRID_STEP = UNIT // 2
 LEAST, GRID = -4 * UNIT, (19, 21)
-MOST_ACES = 2  # more count as two
 # The chance of a trick is known by the chance that nobody can beat a card and the chance that nobody must, in tenths.
 CHANCES = 11
 
@@ -270,8 +278,8 @@ class Experience:
 
     floor: NDArray[np.int16]  # [STAGES, KINDS] what a card adds to the tricks of a hand that tries to take none
     ceiling: NDArray[np.int16]  # [STAGES, KINDS] and of one that tries to take all
-    made: NDArray[np.int16]  # [11, 2, 3, *GRID] by cards left, whether leading, aces: chance of taking what is needed
-    miss: NDArray[np.int16]  # [11, 2, 3, *GRID] expected difference from what is needed
+    made: NDArray[np.int16]  # [11, 2, 9, *GRID] by cards left, whether leading, make-up: chance to take what is needed
+    miss: NDArray[np.int16]  # [11, 2, 9, *GRID] expected difference from what is needed
     wins: NDArray[np.int16]  # [2, 10, CHANCES, CHANCES] by players to come and cards left: chance of a trick
 
     @classmethod
@@ -298,7 +306,7 @@ class Experience:
         return _in_range(floor, size), _in_range(ceiling, size)
 
     def prospects(
-        self, left: Ints, leads: NDArray[np.bool_] | bool, needed: Ints, floor: Ints, ceiling: Ints, aces: Ints
+        self, left: Ints, leads: NDArray[np.bool_] | bool, needed: Ints, floor: Ints, ceiling: Ints, makeup: Ints
     ) -> tuple[Floats, Floats]:
         """How likely it is that exactly what is needed will be taken, and how far from it one will be on average.
 
@@ -312,14 +320,14 @@ class Experience:
             Tricks needed from these cards; any whole number.
         floor, ceiling
             Of these cards, in thousandths.
-        aces
-            How many of them are aces.
+        makeup
+            Of these cards.
 
         Returns
         -------
         Two ``float64`` arrays of the shape to which all of them broadcast.
         """
-        at, weights = grid_corners(left, leads, needed, floor, ceiling, aces)
+        at, weights = grid_corners(left, leads, needed, floor, ceiling, makeup)
         made = _interpolate(self.made, at, weights)
         miss = _interpolate(self.miss, at, weights)
         # Out of reach: what is left is to come as near as the cards allow.
@@ -342,9 +350,7 @@ class Experience:
         """
         undecided = np.flatnonzero((to_come > 0) & (nobody_must > nobody_can))
         chance = nobody_can.copy()
-        at, weights = chance_corners(
-            to_come[undecided], left[undecided], nobody_can[undecided], nobody_must[undecided]
-        )
+        at, weights = chance_corners(to_come[undecided], left[undecided], nobody_can[undecided], nobody_must[undecided])
         chance[undecided] = _interpolate(self.wins, at, weights)
         return chance
 
@@ -367,12 +373,12 @@ def _interpolate(table: NDArray[np.int16], at: tuple[Any, ...], weights: tuple[A
     return sum(flat[corner] * weight for corner, weight in zip(at, weights, strict=True)) / UNIT
 
 
-def grid_corners(left: Any, leads: Any, needed: Any, floor: Any, ceiling: Any, aces: Any) -> Corners:
+def grid_corners(left: Any, leads: Any, needed: Any, floor: Any, ceiling: Any, makeup: Any) -> Corners:
     """Where prospects stand in ``made`` and ``miss``; arguments as for :meth:`Experience.prospects`."""
     height, width = GRID
     above = np.clip((needed * UNIT - floor - LEAST) / GRID_STEP, 0, height - 1.001)
     below = np.clip((ceiling - needed * UNIT - LEAST) / GRID_STEP, 0, width - 1.001)
-    block = (left * 2 + leads) * (MOST_ACES + 1) + np.minimum(aces, MOST_ACES)
+    block = (left * 2 + leads) * np.prod(MAKEUPS) + makeup
     return _corners(block * (height * width), above, below, width)
 
 
@@ -409,7 +415,7 @@ class Choices:
     left: Ints  # cards left after it
     floor: Ints  # of those
     ceiling: Ints
-    aces: Ints  # among those
+    makeup: Ints  # of those
     bid: Ints
     needed: Ints  # tricks, this one included
 
@@ -424,7 +430,8 @@ class SlipperySlopePlayer(Agent):
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose the action with the best expected score of this hand; of equal ones that with the lowest number."""
-        return self.worth(view).argmax(axis=1)
+        best: Ints = self.worth(view).argmax(axis=1)
+        return best
 
     def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
         """One for the chosen action; rows of seats that are not to move are zero."""
@@ -459,7 +466,7 @@ class SlipperySlopePlayer(Agent):
             bids,
             floor[:, None],
             ceiling[:, None],
-            _count(know.hand & ACES)[:, None],
+            makeup(know.hand)[:, None],
         )
         return bids * made - miss
 
@@ -469,9 +476,9 @@ class SlipperySlopePlayer(Agent):
         """Expected score by legal card, ``float64[L]``: if it takes this trick, and if not, weighed by the chance."""
         c, experience = choices, self.experience
         chance = experience.chance_to_win(c.to_come, c.left, c.nobody_can, c.nobody_must)
-        made, miss = experience.prospects(c.left, True, c.needed - 1, c.floor, c.ceiling, c.aces)
+        made, miss = experience.prospects(c.left, True, c.needed - 1, c.floor, c.ceiling, c.makeup)
         if_won = c.bid * made - miss
-        made, miss = experience.prospects(c.left, False, c.needed, c.floor, c.ceiling, c.aces)
+        made, miss = experience.prospects(c.left, False, c.needed, c.floor, c.ceiling, c.makeup)
         if_lost = c.bid * made - miss
         return chance * if_won + (1 - chance) * if_lost
 
@@ -500,13 +507,13 @@ class SlipperySlopePlayer(Agent):
             left=left,
             floor=_in_range(floor[allowed], left),
             ceiling=_in_range(ceiling[allowed], left),
-            aces=_count(know.hand[row] & ACES & ~CARD_BIT[card]),
+            makeup=makeup(know.hand[row] ^ CARD_BIT[card]),
             bid=know.bid[row],
             needed=know.needed[row],
         )
 
     def _bounds_without(self, know: Knowledge, row: Ints, card: Ints) -> tuple[Ints, Ints]:
-        """Floor and ceiling of the hand without each of its cards, two ``int64[H]``: the card goes, its suit shortens."""
+        """Floor and ceiling of the hand without each of its cards, in a suit shorter by one: two ``int64[H]``."""
         batch = len(know.hand)
         kind = kinds(row, card, know.hand, know.out)
         stage = STAGE[np.maximum(know.cards_left[0] - 1, 0)][row] * KINDS

@@ -24,8 +24,8 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 
 from slopes_envs import game_names
+from slopes_envs.files import write_bytes
 
-from ..checkpoint import write_beside
 from ..vec_env import SlopesVecEnv
 
 EVALUATION_SEED = 2**32  # of matches that training, seeded by small numbers, does not see
@@ -87,7 +87,8 @@ def main(
     if out is not None:
         saved = io.BytesIO()
         model.save(saved)
-        write_beside(out, saved.getvalue())
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(out, saved.getvalue())
         print(f"saved {out}")
 
 

@@ -1,0 +1,528 @@
+"""The player of Slippery Sam that bets by exact expectation: the yardstick for learning in that game.
+
+What it maximises
+-----------------
+It is risk-neutral, and looks at one thing at a time.  As a bettor it makes the expected chips of its own turn as many
+as it can, and as a banker those of its own bank.  What comes later in the match bears on neither.
+
+Bets and redraws
+----------------
+Nobody has seen the three cards that are bet on, so they are any three of the U cards that have not been seen in this
+bank.  If m of these beat the exposed card, the chance to win is ``1 - C(U - m, 3) / C(U, 3)``; a chip that is bet then
+brings ``2 * chance - 1`` on the average, its *edge*.  A bet is worth its chips times the edge, so the greatest one is
+best if the edge is positive, else the least.  A redraw costs the fee, makes the bank larger by it, and exposes any of
+the unseen cards, with the best decision to follow: an exact recursion, up to three redraws deep, over how many cards
+of each suit have not been seen, for nothing else matters.  It is cut short where no distribution of the unseen cards
+over the suits could make a redraw pay (:meth:`Turns.redraw_bound`): with the usual fee nearly everywhere.
+
+That a winner shows the *lowest* card that wins tells a little about its two other cards; this rule leaves it aside.
+
+Stakes
+------
+The least or the greatest stake, by the exact value of the bank **against seats that bet by this same rule**, in the
+order of their turns and with the chips they have.  Without redraws the number of unseen cards and of better ones
+follows from who has won and who has lost, so all courses of a bank are gone through, with their true chances.  Where
+it cannot be excluded that a redraw pays for some seat, suits matter and the courses are too many: then the bank is
+played by this rule in :data:`WORLDS` worlds, the same ones for both stakes, and what each seat could expect in its
+turn is added up; that alone uses ``view.keys``.  Against seats that bet worse than this rule, the greatest stake can
+be much better than the one chosen here.
+
+Shape letters: **B** games, **A** actions, **N** turns or banks, **T** seats that have a turn in a bank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopes_envs import Game, InformationSet
+from slopes_envs.games.slippery_sam import HAND, RANKS, REDRAWS, SIZE, SUITS, Levels, SlipperySamRules
+
+from .base import Agent
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+GAME = "slippery_sam"
+MARGIN = 1e-9  # chips by which a redraw or a greater stake must be better, so that rounding decides nothing
+WORLDS = 200
+"""Worlds in which a bank is played where its courses cannot be gone through."""
+COURSES = 1 << 18  # of all banks gone through at a time, so that the arrays stay small
+
+LEAST, GREATEST, REDRAW, PASS = range(4)
+"""What there is to decide between."""
+
+
+# --------------------------------------------------------------------------------------------------- chances of cards
+
+
+def win_chance(unseen: int, better: int) -> float:
+    """The chance that three of ``unseen`` cards are not all among those that do not beat the exposed card."""
+    if unseen < HAND:
+        return float(better > 0)
+    return 1 - comb(unseen - better, HAND) / comb(unseen, HAND) if better <= unseen else 1.0
+
+
+EDGE: Floats = np.array([[2 * win_chance(unseen, better) - 1 for better in range(RANKS)] for unseen in range(SIZE + 1)])
+"""``[53, 13]``: what a chip bet brings on the average, by unseen cards and by those of them that win."""
+
+
+def _sums(table: Floats) -> Floats:
+    """Sums of the first 0, 1, … 13 entries of every row."""
+    return np.concatenate([np.zeros((len(table), 1)), np.cumsum(table, axis=1)], axis=1)
+
+
+# An unseen card that is exposed is beaten by 0, 1, … of the others of its suit, each number equally likely: sums of
+# the positive and the negative edges over a suit, by unseen cards (after it) and cards of the suit (with it).
+GAINS, LOSSES = _sums(np.maximum(EDGE, 0)), _sums(np.minimum(EDGE, 0))
+
+# So many unseen cards in as few suits as can hold them: how many suits have more than 0, 1, … 12 of them.
+CROWDED: Floats = np.array(
+    [[unseen // RANKS + (nth < unseen % RANKS) for nth in range(RANKS)] for unseen in range(SIZE + 1)], dtype=np.float64
+)
+# The mean positive edge after one more card is exposed of that many, crowded like this.
+CROWDED_GAIN: Floats = np.array(
+    [0.0, *((CROWDED[unseen] @ np.maximum(EDGE[unseen - 1], 0)) / unseen for unseen in range(1, SIZE + 1))]
+)
+
+
+# ------------------------------------------------------------------------------------------------------ what is offered
+
+
+class Amounts:
+    """What may be bet or staked, as far as the options of a game offer it."""
+
+    def __init__(self, rules: SlipperySamRules) -> None:
+        self.min_bet, self.min_stake = rules.min_bet, rules.min_stake
+        self._levels: Levels | None = None
+        if not isinstance(rules.bet_levels, str) and (rules.bet_levels[0], rules.bet_levels[-1]) != (0, 1):
+            self._levels = Levels((rules.bet_levels[0], rules.bet_levels[-1]), rules.num_players * rules.starting_chips)
+
+    def _offered(self, least: Ints, most: Ints) -> tuple[Ints, Ints]:
+        if self._levels is None:
+            return least, most
+        room = most - least
+        first, last = np.zeros(room.size, np.int64), np.ones(room.size, np.int64)
+        parts = [self._levels.parts(room.reshape(-1), which).reshape(room.shape) for which in (first, last)]
+        return least + parts[0], least + parts[1]
+
+    def bets(self, bank: Ints, chips: Ints) -> tuple[Ints, Ints]:
+        """The least and the greatest bet of seats with so many chips; 0 and 0 where none can be made."""
+        least = np.minimum(bank, self.min_bet)
+        most = np.minimum(bank, chips)
+        able = least <= most
+        return self._offered(least * able, most * able)
+
+    def stakes(self, chips: Ints) -> tuple[Ints, Ints]:
+        """The least and the greatest stake of bankers with so many chips."""
+        return self._offered(np.full_like(chips, self.min_stake), chips)
+
+
+# --------------------------------------------------------------------------------------------------------------- turns
+
+
+@dataclass(frozen=True)
+class Turns:
+    """N moments at which a seat is to bet, redraw or pass, and what each is worth to it in chips."""
+
+    amounts: Amounts
+    counts: Ints  # [4, N] cards not seen, by suit
+    better: Ints  # [N] those that beat the exposed card
+    bank: Ints  # [N]
+    chips: Ints  # [N] of the seat
+    fee: Ints  # [N] of a redraw
+    redraws: Ints  # [N] in this turn so far
+
+    def __len__(self) -> int:
+        return len(self.better)
+
+    def take(self, rows: Ints) -> Turns:
+        """Some of the turns."""
+        arrays = {spec.name: getattr(self, spec.name)[..., rows] for spec in fields(self) if spec.name != "amounts"}
+        return Turns(self.amounts, **arrays)
+
+    @property
+    def unseen(self) -> Ints:
+        """``int64[N]``, the number of cards not seen."""
+        return self.counts[0] + self.counts[1] + self.counts[2] + self.counts[3]
+
+    @property
+    def edge(self) -> Floats:
+        """``float64[N]``, what a chip bet now brings on the average."""
+        return EDGE[self.unseen, self.better]
+
+    def choices(self) -> Floats:
+        """Expected chips of the turn from here on, ``float64[4, N]``: least bet, greatest bet, redraw, pass.
+
+        Minus infinity where the rules do not allow it.  Where a redraw cannot be best, a bound of its worth stands in.
+        """
+        least, most = self.amounts.bets(self.bank, self.chips)
+        able = most > 0
+        worth = np.full((4, len(self)), -np.inf)
+        worth[LEAST], worth[GREATEST] = np.where(able, np.stack([least, most]) * self.edge, -np.inf)
+        worth[PASS] = np.where(~able | (self.redraws == REDRAWS), 0, -np.inf)
+        best = worth.max(axis=0)
+        for done in range(REDRAWS):
+            rows = np.flatnonzero((self.redraws == done) & (self.chips >= self.fee))
+            if not len(rows):
+                continue
+            part = self.take(rows)
+            worth[REDRAW, rows] = part.redraw_bound(done)
+            hopeful = np.flatnonzero(worth[REDRAW, rows] > best[rows] + MARGIN)
+            if len(hopeful):
+                worth[REDRAW, rows[hopeful]] = part.take(hopeful).redraw_worth(done)
+        return worth
+
+    def redraw_worth(self, done: int) -> Floats:
+        """Expected chips of a redraw and the best decisions after it, where ``done`` of three have been made."""
+        return self._after(done + 1, done, self.counts) - self.fee
+
+    def redraw_bound(self, done: int) -> Floats:
+        """No less than :meth:`redraw_worth`, at a fraction of its cost: as if the unseen cards filled few suits.
+
+        At every step the worth is a sum over suits of numbers that rise with the place of the exposed card in its suit,
+        so no distribution over the suits makes it greater than the one that fills suit after suit.
+        """
+        return self._after_at_best(done + 1, done, self.unseen) - self.fee
+
+    def _offer(self, redraws: int, done: int) -> tuple[Ints, Ints]:
+        """The least and the greatest bet after some redraws in all, ``done`` of which have been made and paid."""
+        paid = (redraws - done) * self.fee
+        return self.amounts.bets(self.bank + paid, self.chips - paid)
+
+    def _payable(self, redraws: int, done: int) -> Bools:
+        """Whether the fee can be paid for that many redraws in all."""
+        return self.chips >= (redraws - done) * self.fee
+
+    def _after(self, redraws: int, done: int, counts: Ints) -> Floats:
+        """Worth when a redraw has been paid and the next card is not exposed yet; fees paid before are left out."""
+        least, most = self._offer(redraws, done)
+        unseen = counts[0] + counts[1] + counts[2] + counts[3]
+        if redraws == REDRAWS:  # then a bad bet need not be made
+            return most * sum(GAINS[unseen - 1, counts[suit]] for suit in range(SUITS)) / unseen
+        bet = _bet_worth(least, most, unseen - 1)
+        payable = self._payable(redraws + 1, done)
+        total = np.zeros(len(self))
+        for suit in range(SUITS):
+            left = counts.copy()
+            left[suit] -= 1
+            again = np.where(payable, self._after(redraws + 1, done, left) - self.fee, -np.inf)
+            for nth in range(RANKS):
+                total += np.where(nth < counts[suit], np.maximum(bet[nth], again), 0)
+        return total / unseen
+
+    def _after_at_best(self, redraws: int, done: int, unseen: Ints) -> Floats:
+        """No less than :meth:`_after` for any distribution of the unseen cards over the suits."""
+        least, most = self._offer(redraws, done)
+        if redraws == REDRAWS:
+            return most * CROWDED_GAIN[unseen]
+        bet = _bet_worth(least, most, unseen - 1)
+        again = self._after_at_best(redraws + 1, done, unseen - 1) - self.fee
+        again[~self._payable(redraws + 1, done)] = -np.inf
+        total = np.zeros(len(self))
+        for nth in range(RANKS):
+            total += CROWDED[unseen, nth] * np.maximum(bet[nth], again)
+        return total / unseen
+
+
+def _bet_worth(least: Ints, most: Ints, unseen: Ints) -> Floats:
+    """Worth of the better bet, ``float64[13, N]`` by the number of cards that win; 0, a pass, where none can be made."""
+    edge = EDGE.T[:, unseen]
+    return np.maximum(least * edge, most * edge)
+
+
+# --------------------------------------------------------------------------------------------------------------- banks
+
+
+@dataclass(frozen=True)
+class Courses:
+    """Who may have won and who lost before the turn of one seat of a bank in which nobody redraws.
+
+    The last axis are the courses: a binary number, the first turn its highest digit, 1 for a win.
+    """
+
+    unseen: Ints  # [2**turn] cards not seen
+    edge: Floats  # [13, 2**turn] of this seat, by the cards that beat the exposed card at the beginning
+    lead: Floats  # [13, 2**turn] chance of the course and a loss of this seat, less that of the course and a win
+
+
+@cache
+def courses(turns: int) -> tuple[Courses, ...]:
+    """The courses of a bank with so many turns, turn by turn.
+
+    A winner shows one card that wins and a loser three that do not: from that follows what the seats see.  How many
+    cards that win are really gone, unseen ones of winners among them, decides about the chances.
+    """
+    ranks = np.arange(RANKS)
+    wins = np.zeros(1, dtype=np.int64)
+    # Chance of a course in which so many cards that win are gone, by those there were: [13, gone, course].
+    chances = np.zeros((RANKS, RANKS, 1))
+    chances[:, 0] = 1 / RANKS
+    found = []
+    for turn in range(turns):
+        dealt = HAND * turn
+        seen = 1 + wins + HAND * (turn - wins)
+        better = np.maximum(ranks[:, None] - wins, 0)
+        lost, won = np.zeros_like(chances), np.zeros_like(chances)
+        for there, gone in np.ndindex(RANKS, RANKS):
+            for taken in range(min(HAND, there - gone) + 1):
+                chance = _taken_chance(SIZE - 1 - dealt, there - gone, taken)
+                (won if taken else lost)[there, gone + taken] += chance * chances[there, gone]
+        edge = EDGE[SIZE - seen, better]
+        found.append(Courses(SIZE - seen, edge, lost.sum(axis=1) - won.sum(axis=1)))
+        chances = np.stack([lost, won], axis=-1).reshape(RANKS, RANKS, -1)
+        wins = np.stack([wins, wins + 1], axis=-1).reshape(-1)
+    return tuple(found)
+
+
+def _taken_chance(cards: int, better: int, taken: int) -> float:
+    """The chance that of three cards from ``cards``, ``better`` of which win, so many win (hypergeometric)."""
+    return comb(better, taken) * comb(cards - better, HAND - taken) / comb(cards, HAND)
+
+
+def bank_worth(amounts: Amounts, fee: Any, stakes: Ints, chips: Ints) -> tuple[Floats, Bools]:
+    """What banks bring their bankers on the average if all seats bet by the rule and none redraws.
+
+    Parameters
+    ----------
+    amounts
+        What is offered.
+    fee
+        What a redraw costs, as the option ``fee`` says it.
+    stakes
+        ``int64[N]``
+    chips
+        ``int64[N, T]``, of the seats that have cards, from the banker's left.
+
+    Returns
+    -------
+    Chips, ``float64[N]``, and whether it is certain that no redraw is best in any course, ``bool[N]``: only then is
+    the worth exact.
+    """
+    batch, turns = chips.shape
+    worth, certain = np.zeros(batch), np.ones(batch, dtype=np.bool_)
+    bank = np.broadcast_to(stakes[:, None, None], (batch, RANKS, 1))
+    for turn, course in enumerate(courses(turns)):
+        own = np.broadcast_to(chips[:, turn, None, None], bank.shape)
+        least, most = amounts.bets(bank, own)
+        bet = np.where(course.edge > 0, most, least)
+        worth += (bet * course.lead).sum(axis=(1, 2))
+        here = np.flatnonzero((bank > 0) & (course.lead != 0) & (_fee(fee, bank) <= own))
+        at = np.unravel_index(here, bank.shape)
+        unseen = course.unseen[at[2]]
+        seats = Turns(
+            amounts,
+            counts=np.stack([unseen, *np.zeros((SUITS - 1, len(here)), dtype=np.int64)]),
+            better=np.zeros_like(unseen),
+            bank=bank[at],
+            chips=own[at],
+            fee=_fee(fee, bank[at]),
+            redraws=np.zeros_like(unseen),
+        )
+        pays = seats.redraw_bound(0) > (bet * course.edge)[at] + MARGIN
+        certain[at[0][pays]] = False
+        bank = np.stack([bank + bet, bank - bet], axis=-1).reshape(batch, RANKS, -1)
+    return worth, certain
+
+
+def _fee(fee: Any, bank: Ints) -> Ints:
+    """What the first redraw of a turn costs."""
+    return -(-bank // 5) if fee == "fifth" else np.full_like(bank, int(fee))
+
+
+# --------------------------------------------------------------------------------------------------------- what is seen
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a view of Slippery Sam holds, plane by plane, without decoding more than is asked for."""
+
+    view: InformationSet
+
+    def word(self, plane: str, group: int = 0) -> NDArray[np.uint64]:
+        """The bits of a plane, or of one group of it, least first, as one number a game: ``uint64[B]``."""
+        layout = self.view.game.observation
+        bits = layout.planes[plane].bits
+        start = layout.slices[plane].start + group * bits
+        packed = np.packbits(self.view.observations[:, start : start + bits], axis=1, bitorder="little")
+        words = np.zeros((len(packed), 8), dtype=np.uint8)
+        words[:, : packed.shape[1]] = packed
+        return words.view("<u8")[:, 0].astype(np.uint64, copy=False)
+
+    def number(self, plane: str, group: int = 0) -> Ints:
+        """The value of an integer plane that is never negative, ``int64[B]``."""
+        return self.word(plane, group).view(np.int64)
+
+    def level(self, plane: str) -> Ints:
+        """The value of a thermometer plane, ``int64[B]``."""
+        return np.bitwise_count(self.word(plane)).astype(np.int64)
+
+    @property
+    def staking(self) -> Bools:
+        """Where a banker is to stake, ``bool[B]``."""
+        return self.word("phase") == 1
+
+    def turns(self, amounts: Amounts) -> Turns:
+        """The moments of the seats to move; meaningless where a banker is to stake."""
+        seen = self.word("seen")
+        suit_cards = np.uint64((1 << RANKS) - 1)
+        counts = [np.bitwise_count(seen >> np.uint64(RANKS * suit) & suit_cards) for suit in range(SUITS)]
+        return Turns(
+            amounts,
+            counts=RANKS - np.stack(counts).astype(np.int64),
+            better=self.level("better"),
+            bank=self.number("bank"),
+            chips=self.number("chips"),
+            fee=self.number("fee"),
+            redraws=self.level("redraws"),
+        )
+
+    def bettors(self) -> Ints:
+        """Chips of the seats dealt in, from the left of the seat that looks on, ``int64[B, P - 1]``; 0 for others."""
+        others = range(1, self.view.game.num_players)
+        chips = np.stack([self.number("chips", seat) for seat in others], axis=1)
+        return chips * np.stack([self.number("dealt_in", seat) for seat in others], axis=1)
+
+
+def chosen_actions(view: InformationSet, choice: Ints, least: Ints, most: Ints) -> Ints:
+    """Numbers of the actions for choices between :data:`LEAST`, :data:`GREATEST`, :data:`REDRAW` and :data:`PASS`.
+
+    ``least`` and ``most`` are the amounts (``int64[B]``), which number the actions with ``bet_levels="all"``.
+    """
+    num_amounts = view.game.num_actions - 2
+    if view.game.rules.bet_levels != "all":  # the first level that is offered is always legal, the last one need not be
+        least = np.zeros_like(choice)
+        most = num_amounts - 1 - view.legal[:, num_amounts - 1 :: -1].argmax(axis=1)
+    return np.choose(choice, [least, most, np.int64(num_amounts), np.int64(num_amounts + 1)])
+
+
+# -------------------------------------------------------------------------------------------------------------- player
+
+
+def expect_slippery_sam(agent: str, game: Game[Any, Any]) -> None:
+    """Refuse other games with a ValueError."""
+    if game.name != GAME:
+        raise ValueError(f"agent {agent!r} plays {GAME} alone, got {game.name}")
+
+
+class OptimalAgent(Agent):
+    """The player; see the module for what it maximises and what its stakes are measured by.
+
+    Attributes
+    ----------
+    amounts
+        What the game offers.
+    """
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        """Make the player.
+
+        Raises
+        ------
+        ValueError
+            For another game than Slippery Sam.
+        """
+        super().__init__(game)
+        expect_slippery_sam("optimal", game)
+        self.amounts = Amounts(game.rules)
+
+    def act(self, view: InformationSet) -> NDArray[np.int64]:
+        """The best decision; of equal ones the least bet or stake, then the greatest, a redraw, a pass."""
+        sight = Sight(view)
+        staking = sight.staking
+        turns = sight.turns(self.amounts)
+        choice = np.zeros(len(view), dtype=np.int64)
+        betting = np.flatnonzero(~staking)
+        if len(betting):
+            choice[betting] = best_choice(turns.take(betting).choices())
+        bankers = np.flatnonzero(staking)
+        if len(bankers):
+            worth = self.stake_worth(view if len(bankers) == len(view) else view.take(bankers))
+            choice[bankers] = np.where(worth[GREATEST] > worth[LEAST] + MARGIN, GREATEST, LEAST)
+        least, most = sight.number("least"), sight.number("most")
+        return chosen_actions(view, choice, least, most)
+
+    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
+        """One for the chosen action; rows of seats that are not to move are zero."""
+        chosen = np.zeros(view.legal.shape)
+        chosen[np.arange(len(view)), self.act(view)] = 1.0
+        chosen[~view.legal] = 0.0
+        return chosen
+
+    # -- banking ---------------------------------------------------------------------------------------------------
+
+    def stake_worth(self, view: InformationSet) -> Floats:
+        """Chips that the least and the greatest stake bring on the average, ``float64[2, B]``; all are to stake."""
+        sight = Sight(view)
+        stakes = np.stack(self.amounts.stakes(sight.number("chips")))
+        worth, certain = self._gone_through(stakes, sight.bettors())
+        unsure = np.flatnonzero(~certain)
+        if len(unsure):
+            worth[:, unsure] = self._played(view.take(unsure), stakes[:, unsure])
+        return worth
+
+    def _gone_through(self, stakes: Ints, bettors: Ints) -> tuple[Floats, Bools]:
+        """Worth of ``stakes`` ``[2, B]`` by :func:`bank_worth`, and where it is exact for both."""
+        banks, place = np.unique(np.concatenate([stakes, bettors.T]), axis=1, return_inverse=True)
+        worth, certain = np.zeros((2, banks.shape[1])), np.zeros(banks.shape[1], dtype=np.bool_)
+        for turns, rows in _by_turns(banks[2:]):
+            chips = banks[2:, rows].T
+            chips = chips[chips > 0].reshape(len(rows), turns)
+            results = [bank_worth(self.amounts, self.game.rules.fee, stake, chips) for stake in banks[:2, rows]]
+            worth[:, rows] = [result[0] for result in results]
+            certain[rows] = results[0][1] & results[1][1]
+        return worth[:, place], certain[place]
+
+    def _played(self, view: InformationSet, stakes: Ints) -> Floats:
+        """Worth of ``stakes`` ``[2, B]`` by play in worlds, where seats redraw."""
+        one_bank = type(self.game)(replace(self.game.rules, match="hand"))
+        worlds: Any = view.sample(WORLDS)
+        worth = np.zeros((2, len(view)))
+        for which in (LEAST, GREATEST):
+            state = worlds.copy()
+            lost = np.zeros(len(state))
+            start = InformationSet(one_bank, state)
+            repeated = np.repeat(stakes, WORLDS, axis=1)
+            one_bank.step(state, chosen_actions(start, np.full(len(state), which), repeated[0], repeated[1]))
+            going = np.flatnonzero(state.seat >= 0)
+            while len(going):
+                part = state.take(going)
+                now = InformationSet(one_bank, part)
+                sight = Sight(now)
+                turns = sight.turns(self.amounts)
+                worths = turns.choices()
+                lost[going] += np.where(turns.redraws == 0, worths.max(axis=0), 0)
+                choice = best_choice(worths)
+                one_bank.step(part, chosen_actions(now, choice, sight.number("least"), sight.number("most")))
+                state.put(going, part)
+                going = going[part.seat >= 0]
+            worth[which] = -lost.reshape(len(view), WORLDS).mean(axis=1)
+        return worth
+
+
+def best_choice(worth: Floats) -> Ints:
+    """The best of the choices ``float64[4, N]``; an earlier one unless a later one is better by more than rounding."""
+    choice = np.zeros(worth.shape[1], dtype=np.int64)
+    best = worth[0].copy()
+    for number in range(1, len(worth)):
+        better = worth[number] > best + MARGIN
+        choice[better] = number
+        best[better] = worth[number, better]
+    return choice
+
+
+def _by_turns(bettors: Ints) -> Iterator[tuple[int, Ints]]:
+    """Banks ``[P - 1, N]`` by the number of seats that have cards, in parts whose courses fit into memory."""
+    turns = (bettors > 0).sum(axis=0)
+    for number in np.unique(turns):
+        rows = np.flatnonzero(turns == number)
+        at_once = max(COURSES // (RANKS << int(number)), 1)
+        for start in range(0, len(rows), at_once):
+            yield int(number), rows[start : start + at_once]
