@@ -63,18 +63,21 @@ class LearnedAgent(Agent):
         chances = self._policy(view)
         if self.mode == "sample":
             return chances
-        return np.eye(chances.shape[1])[chances.argmax(axis=1)]
+        greedy: NDArray[np.float64] = np.eye(chances.shape[1])[chances.argmax(axis=1)]
+        return greedy
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose by one forward pass."""
         chances = self._policy(view)
+        best: NDArray[np.int64] = chances.argmax(axis=1)
         if self.mode == "greedy":
-            return chances.argmax(axis=1)
+            return best
         threshold = draw(derive(view.keys, Purpose.CHOICE), 1)[:, 0] * 2.0**-64 * chances.sum(axis=1)
         cumulative = chances.cumsum(axis=1)
-        below = (cumulative <= threshold[:, None]).sum(axis=1)
+        below: NDArray[np.int64] = (cumulative <= threshold[:, None]).sum(axis=1)
         last_legal = chances.shape[1] - 1 - (chances[:, ::-1] > 0).argmax(axis=1)
-        return np.minimum(below, last_legal)
+        sampled: NDArray[np.int64] = np.minimum(below, last_legal)
+        return sampled
 
     def _policy(self, view: InformationSet) -> NDArray[np.float64]:
         with torch.inference_mode():

@@ -21,11 +21,14 @@ Stakes
 ------
 The least or the greatest stake, by the exact value of the bank **against seats that bet by this same rule**, in the
 order of their turns and with the chips they have.  Without redraws the number of unseen cards and of better ones
-follows from who has won and who has lost, so all courses of a bank are gone through, with their true chances.  Where
-it cannot be excluded that a redraw pays for some seat, suits matter and the courses are too many: then the bank is
-played by this rule in :data:`WORLDS` worlds, the same ones for both stakes, and what each seat could expect in its
-turn is added up; that alone uses ``view.keys``.  Against seats that bet worse than this rule, the greatest stake can
-be much better than the one chosen here.
+follows from who has won and who has lost, so all courses of a bank are gone through, with their true chances.  That
+is exact as long as no redraw pays, which is looked into at every turn of every course: for any spread of the unseen
+cards over the suits by the bound, or where that does not tell, for an even one.  Where redraws do pay (a low fixed
+fee, or a high ``min_bet``), suits matter and the courses are too many.  Then what redraws change is measured in
+:data:`WORLDS` worlds, the same ones for both stakes: each bank is played with them and without, and what the seats can
+expect at the beginning of their turns is added up and compared.  That alone uses ``view.keys``.
+
+Against seats that bet worse than this rule, the greatest stake can be much better than the one chosen here.
 
 Shape letters: **B** games, **A** actions, **N** turns or banks, **T** seats that have a turn in a bank.
 """
@@ -42,7 +45,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
-from slopes_envs.games.slippery_sam import HAND, RANKS, REDRAWS, SIZE, SUITS, Levels, SlipperySamRules
+from slopes_envs.games.slippery_sam import (
+    FIRST_EXPOSED,
+    HAND,
+    HIGHER,
+    RANKS,
+    REDRAWS,
+    SIZE,
+    SUITS,
+    Levels,
+    SlipperySamRules,
+)
 
 from .base import Agent
 
@@ -52,9 +65,9 @@ Bools = NDArray[np.bool_]
 
 GAME = "slippery_sam"
 MARGIN = 1e-9  # chips by which a redraw or a greater stake must be better, so that rounding decides nothing
-WORLDS = 200
-"""Worlds in which a bank is played where its courses cannot be gone through."""
-COURSES = 1 << 18  # of all banks gone through at a time, so that the arrays stay small
+WORLDS = 100
+"""Worlds in which a bank is played where redraws pay."""
+COURSES = 1 << 14  # of all banks gone through at a time, so that the arrays stay in the cache
 
 LEAST, GREATEST, REDRAW, PASS = range(4)
 """What there is to decide between."""
@@ -72,6 +85,7 @@ def win_chance(unseen: int, better: int) -> float:
 
 EDGE: Floats = np.array([[2 * win_chance(unseen, better) - 1 for better in range(RANKS)] for unseen in range(SIZE + 1)])
 """``[53, 13]``: what a chip bet brings on the average, by unseen cards and by those of them that win."""
+EDGE_BY_BETTER: Floats = np.ascontiguousarray(EDGE.T)
 
 
 def _sums(table: Floats) -> Floats:
@@ -83,13 +97,16 @@ def _sums(table: Floats) -> Floats:
 # the positive and the negative edges over a suit, by unseen cards (after it) and cards of the suit (with it).
 GAINS, LOSSES = _sums(np.maximum(EDGE, 0)), _sums(np.minimum(EDGE, 0))
 
-# So many unseen cards in as few suits as can hold them: how many suits have more than 0, 1, … 12 of them.
+# So many unseen cards spread evenly over the suits, ``[4, 53]``.
+EVEN: Ints = (np.arange(SIZE + 1) + np.arange(SUITS)[:, None]) // SUITS
+
+# So many unseen cards in as few suits as can hold them: how many suits have more than 0, 1, … 12 of them, ``[13, 53]``.
 CROWDED: Floats = np.array(
-    [[unseen // RANKS + (nth < unseen % RANKS) for nth in range(RANKS)] for unseen in range(SIZE + 1)], dtype=np.float64
+    [[unseen // RANKS + (nth < unseen % RANKS) for unseen in range(SIZE + 1)] for nth in range(RANKS)], dtype=np.float64
 )
-# The mean positive edge after one more card is exposed of that many, crowded like this.
+# The mean positive edge after one more card is exposed of that many, crowded like this, ``[53]``.
 CROWDED_GAIN: Floats = np.array(
-    [0.0, *((CROWDED[unseen] @ np.maximum(EDGE[unseen - 1], 0)) / unseen for unseen in range(1, SIZE + 1))]
+    [0.0, *((CROWDED[:, unseen] @ np.maximum(EDGE[unseen - 1], 0)) / unseen for unseen in range(1, SIZE + 1))]
 )
 
 
@@ -97,10 +114,11 @@ CROWDED_GAIN: Floats = np.array(
 
 
 class Amounts:
-    """What may be bet or staked, as far as the options of a game offer it."""
+    """What may be bet or staked, as far as the options of a game offer it, and what a redraw costs."""
 
     def __init__(self, rules: SlipperySamRules) -> None:
         self.min_bet, self.min_stake = rules.min_bet, rules.min_stake
+        self._fee = None if rules.fee == "fifth" else min(int(rules.fee), rules.num_players * rules.starting_chips + 1)
         self._levels: Levels | None = None
         if not isinstance(rules.bet_levels, str) and (rules.bet_levels[0], rules.bet_levels[-1]) != (0, 1):
             self._levels = Levels((rules.bet_levels[0], rules.bet_levels[-1]), rules.num_players * rules.starting_chips)
@@ -123,6 +141,10 @@ class Amounts:
     def stakes(self, chips: Ints) -> tuple[Ints, Ints]:
         """The least and the greatest stake of bankers with so many chips."""
         return self._offered(np.full_like(chips, self.min_stake), chips)
+
+    def fee(self, bank: Ints) -> Ints:
+        """What the first redraw of a turn costs; more than all chips if nobody can ever pay it."""
+        return (bank + 4) // 5 if self._fee is None else np.full_like(bank, self._fee)
 
 
 # --------------------------------------------------------------------------------------------------------------- turns
@@ -207,15 +229,17 @@ class Turns:
         unseen = counts[0] + counts[1] + counts[2] + counts[3]
         if redraws == REDRAWS:  # then a bad bet need not be made
             return most * sum(GAINS[unseen - 1, counts[suit]] for suit in range(SUITS)) / unseen
-        bet = _bet_worth(least, most, unseen - 1)
         payable = self._payable(redraws + 1, done)
-        total = np.zeros(len(self))
+        again = np.empty(counts.shape)
         for suit in range(SUITS):
             left = counts.copy()
             left[suit] -= 1
-            again = np.where(payable, self._after(redraws + 1, done, left) - self.fee, -np.inf)
-            for nth in range(RANKS):
-                total += np.where(nth < counts[suit], np.maximum(bet[nth], again), 0)
+            again[suit] = np.where(payable, self._after(redraws + 1, done, left) - self.fee, -np.inf)
+        total = np.zeros(len(self))
+        for better in range(RANKS):
+            best = np.maximum(_bet_worth(least, most, unseen - 1, better), again)
+            for suit in range(SUITS):
+                total += np.where(better < counts[suit], best[suit], 0)
         return total / unseen
 
     def _after_at_best(self, redraws: int, done: int, unseen: Ints) -> Floats:
@@ -223,18 +247,17 @@ class Turns:
         least, most = self._offer(redraws, done)
         if redraws == REDRAWS:
             return most * CROWDED_GAIN[unseen]
-        bet = _bet_worth(least, most, unseen - 1)
         again = self._after_at_best(redraws + 1, done, unseen - 1) - self.fee
         again[~self._payable(redraws + 1, done)] = -np.inf
         total = np.zeros(len(self))
-        for nth in range(RANKS):
-            total += CROWDED[unseen, nth] * np.maximum(bet[nth], again)
+        for better in range(RANKS):
+            total += CROWDED[better].take(unseen) * np.maximum(_bet_worth(least, most, unseen - 1, better), again)
         return total / unseen
 
 
-def _bet_worth(least: Ints, most: Ints, unseen: Ints) -> Floats:
-    """Worth of the better bet, ``float64[13, N]`` by the number of cards that win; 0, a pass, where none can be made."""
-    edge = EDGE.T[:, unseen]
+def _bet_worth(least: Ints, most: Ints, unseen: Ints, better: int) -> Floats:
+    """Worth of the better bet where so many cards win, ``float64[N]``; 0, a pass, where none can be made."""
+    edge = EDGE_BY_BETTER[better].take(unseen)
     return np.maximum(least * edge, most * edge)
 
 
@@ -287,15 +310,13 @@ def _taken_chance(cards: int, better: int, taken: int) -> float:
     return comb(better, taken) * comb(cards - better, HAND - taken) / comb(cards, HAND)
 
 
-def bank_worth(amounts: Amounts, fee: Any, stakes: Ints, chips: Ints) -> tuple[Floats, Bools]:
+def bank_worth(amounts: Amounts, stakes: Ints, chips: Ints) -> tuple[Floats, Bools]:
     """What banks bring their bankers on the average if all seats bet by the rule and none redraws.
 
     Parameters
     ----------
     amounts
         What is offered.
-    fee
-        What a redraw costs, as the option ``fee`` says it.
     stakes
         ``int64[N]``
     chips
@@ -303,38 +324,37 @@ def bank_worth(amounts: Amounts, fee: Any, stakes: Ints, chips: Ints) -> tuple[F
 
     Returns
     -------
-    Chips, ``float64[N]``, and whether it is certain that no redraw is best in any course, ``bool[N]``: only then is
-    the worth exact.
+    Chips, ``float64[N]``, and whether redraws really do not pay, ``bool[N]``: see :func:`_redraws_pay`.
     """
     batch, turns = chips.shape
-    worth, certain = np.zeros(batch), np.ones(batch, dtype=np.bool_)
+    worth, plain = np.zeros(batch), np.ones(batch, dtype=np.bool_)
     bank = np.broadcast_to(stakes[:, None, None], (batch, RANKS, 1))
     for turn, course in enumerate(courses(turns)):
         own = np.broadcast_to(chips[:, turn, None, None], bank.shape)
         least, most = amounts.bets(bank, own)
         bet = np.where(course.edge > 0, most, least)
         worth += (bet * course.lead).sum(axis=(1, 2))
-        here = np.flatnonzero((bank > 0) & (course.lead != 0) & (_fee(fee, bank) <= own))
-        at = np.unravel_index(here, bank.shape)
-        unseen = course.unseen[at[2]]
-        seats = Turns(
-            amounts,
-            counts=np.stack([unseen, *np.zeros((SUITS - 1, len(here)), dtype=np.int64)]),
-            better=np.zeros_like(unseen),
-            bank=bank[at],
-            chips=own[at],
-            fee=_fee(fee, bank[at]),
-            redraws=np.zeros_like(unseen),
-        )
-        pays = seats.redraw_bound(0) > (bet * course.edge)[at] + MARGIN
-        certain[at[0][pays]] = False
+        at = np.nonzero((bank > 0) & (course.lead != 0) & (amounts.fee(bank) <= own))
+        pays = _redraws_pay(amounts, course.unseen[at[2]], bank[at], own[at], (bet * course.edge)[at])
+        plain[at[0][pays]] = False
         bank = np.stack([bank + bet, bank - bet], axis=-1).reshape(batch, RANKS, -1)
-    return worth, certain
+    return worth, plain
 
 
-def _fee(fee: Any, bank: Ints) -> Ints:
-    """What the first redraw of a turn costs."""
-    return -(-bank // 5) if fee == "fifth" else np.full_like(bank, int(fee))
+def _redraws_pay(amounts: Amounts, unseen: Ints, bank: Ints, chips: Ints, bet_worth: Floats) -> Bools:
+    """Whether seats had better redraw than bet, ``bool[N]``.
+
+    False if no spread of the unseen cards over the suits makes a redraw better, or if an even one does not.
+    """
+    none = np.zeros_like(unseen)
+    seats = Turns(
+        amounts, counts=EVEN[:, unseen], better=none, bank=bank, chips=chips, fee=amounts.fee(bank), redraws=none
+    )
+    pays = seats.redraw_bound(0) > bet_worth + MARGIN
+    open_ones = np.flatnonzero(pays)
+    if len(open_ones):
+        pays[open_ones] = seats.take(open_ones).redraw_worth(0) > bet_worth[open_ones] + MARGIN
+    return pays
 
 
 # --------------------------------------------------------------------------------------------------------- what is seen
@@ -462,49 +482,76 @@ class OptimalAgent(Agent):
         """Chips that the least and the greatest stake bring on the average, ``float64[2, B]``; all are to stake."""
         sight = Sight(view)
         stakes = np.stack(self.amounts.stakes(sight.number("chips")))
-        worth, certain = self._gone_through(stakes, sight.bettors())
-        unsure = np.flatnonzero(~certain)
-        if len(unsure):
-            worth[:, unsure] = self._played(view.take(unsure), stakes[:, unsure])
+        worth, plain = self._gone_through(stakes, sight.bettors())
+        rows = np.flatnonzero(~plain)
+        if len(rows):
+            worth[:, rows] -= self._gained_by_redraws(view.take(rows), stakes[:, rows])
         return worth
 
     def _gone_through(self, stakes: Ints, bettors: Ints) -> tuple[Floats, Bools]:
-        """Worth of ``stakes`` ``[2, B]`` by :func:`bank_worth`, and where it is exact for both."""
+        """Worth of ``stakes`` ``[2, B]`` by :func:`bank_worth`, and where both are plain."""
         banks, place = np.unique(np.concatenate([stakes, bettors.T]), axis=1, return_inverse=True)
-        worth, certain = np.zeros((2, banks.shape[1])), np.zeros(banks.shape[1], dtype=np.bool_)
+        worth, plain = np.zeros((2, banks.shape[1])), np.zeros(banks.shape[1], dtype=np.bool_)
         for turns, rows in _by_turns(banks[2:]):
             chips = banks[2:, rows].T
             chips = chips[chips > 0].reshape(len(rows), turns)
-            results = [bank_worth(self.amounts, self.game.rules.fee, stake, chips) for stake in banks[:2, rows]]
+            results = [bank_worth(self.amounts, stake, chips) for stake in banks[:2, rows]]
             worth[:, rows] = [result[0] for result in results]
-            certain[rows] = results[0][1] & results[1][1]
-        return worth[:, place], certain[place]
+            plain[rows] = results[0][1] & results[1][1]
+        return worth[:, place], plain[place]
 
-    def _played(self, view: InformationSet, stakes: Ints) -> Floats:
-        """Worth of ``stakes`` ``[2, B]`` by play in worlds, where seats redraw."""
+    def _gained_by_redraws(self, view: InformationSet, stakes: Ints) -> Floats:
+        """Chips that all seats together gain if they redraw where it pays, on the average: ``float64[2, B]``."""
         one_bank = type(self.game)(replace(self.game.rules, match="hand"))
-        worlds: Any = view.sample(WORLDS)
-        worth = np.zeros((2, len(view)))
-        for which in (LEAST, GREATEST):
-            state = worlds.copy()
-            lost = np.zeros(len(state))
-            start = InformationSet(one_bank, state)
-            repeated = np.repeat(stakes, WORLDS, axis=1)
-            one_bank.step(state, chosen_actions(start, np.full(len(state), which), repeated[0], repeated[1]))
-            going = np.flatnonzero(state.seat >= 0)
-            while len(going):
-                part = state.take(going)
-                now = InformationSet(one_bank, part)
-                sight = Sight(now)
-                turns = sight.turns(self.amounts)
-                worths = turns.choices()
-                lost[going] += np.where(turns.redraws == 0, worths.max(axis=0), 0)
-                choice = best_choice(worths)
-                one_bank.step(part, chosen_actions(now, choice, sight.number("least"), sight.number("most")))
-                state.put(going, part)
-                going = going[part.seat >= 0]
-            worth[which] = -lost.reshape(len(view), WORLDS).mean(axis=1)
-        return worth
+        sampled: Any = view.sample(WORLDS)
+        worlds = sampled.take(np.tile(np.arange(len(sampled)), 2))
+        staked = np.repeat(stakes, WORLDS, axis=1).reshape(-1)
+        least, greatest = np.repeat(np.tile(stakes, 2), WORLDS, axis=1)
+        gained = -_expected_without_redraws(self.amounts, worlds, staked)
+        choice = np.repeat([LEAST, GREATEST], len(sampled))
+        one_bank.step(worlds, chosen_actions(InformationSet(one_bank, worlds), choice, least, greatest))
+        going = np.arange(len(worlds))
+        while len(going):
+            now = InformationSet(one_bank, worlds)
+            sight = Sight(now)
+            turns = sight.turns(self.amounts)
+            worth = turns.choices()
+            gained[going] += np.where(turns.redraws == 0, worth.max(axis=0), 0)
+            actions = chosen_actions(now, best_choice(worth), sight.number("least"), sight.number("most"))
+            one_bank.step(worlds, actions)
+            stay = np.flatnonzero(worlds.seat >= 0)
+            worlds, going = worlds.take(stay), going[stay]
+        return gained.reshape(2, len(view), WORLDS).mean(axis=2)
+
+
+def _expected_without_redraws(amounts: Amounts, worlds: Any, stakes: Ints) -> Floats:
+    """What the seats can expect in their turns, added up, in banks of known cards where they bet by the rule.
+
+    Parameters
+    ----------
+    worlds
+        N worlds of bankers who are to stake.
+    stakes
+        ``int64[N]``
+    """
+    rows, players = np.arange(len(worlds)), worlds.scores.shape[1]
+    winning = HIGHER[worlds.deck[:, FIRST_EXPOSED]]
+    better = np.bitwise_count(winning).astype(np.int64)
+    unseen = np.full(len(rows), SIZE - 1)
+    bank, total = stakes.copy(), np.zeros(len(rows))
+    for place in range(1, players):
+        seats = (worlds.dealer + place) % players
+        hand = worlds.hands[rows, seats]
+        plays = (hand != 0) & (bank > 0)
+        least, most = amounts.bets(bank, worlds.scores[rows, seats] * plays)
+        edge = EDGE[unseen, better]
+        bet = np.where(edge > 0, most, least)
+        total += bet * edge
+        won = (hand & winning) != 0
+        bank += np.where(won, -bet, bet)
+        unseen -= plays * np.where(won, 1, HAND)
+        better -= plays & won
+    return total
 
 
 def best_choice(worth: Floats) -> Ints:

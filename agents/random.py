@@ -20,4 +20,5 @@ class RandomAgent(Agent):
     def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
         """Equal chances for the legal actions; rows of seats that are not to move are zero."""
         legal = view.legal
-        return legal / np.maximum(legal.sum(axis=1, keepdims=True), 1)
+        chances: NDArray[np.float64] = legal / np.maximum(legal.sum(axis=1, keepdims=True), 1)
+        return chances

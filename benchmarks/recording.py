@@ -69,9 +69,7 @@ class RecordedPlay:
         seeds = match_seed(self.seed, np.arange(*first_and_stop))
         return list(record_lines(self.game, self._policies, seeds, players=self.players, legal=self.legal))
 
-    def lines(
-        self, matches: int, workers: int = 1, progress: Callable[[int], None] | None = None
-    ) -> Generator[bytes]:
+    def lines(self, matches: int, workers: int = 1, progress: Callable[[int], None] | None = None) -> Generator[bytes]:
         """Play matches and give their records in order, as lines of JSON, the same for any number of workers.
 
         ``progress`` is called with the number of matches that were played and taken.

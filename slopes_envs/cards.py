@@ -252,7 +252,8 @@ def select_bit(words: UInt64, nth: UInt64) -> NDArray[np.int64]:
     place = np.bitwise_count(before).astype(np.uint64) * _EIGHT
     nth = nth - (((sums << _EIGHT) >> place) & _BYTE)
     byte = (words >> place) & _BYTE
-    return (place + _SELECT_IN_BYTE[((nth << _EIGHT) | byte).view(np.int64)]).view(np.int64)
+    number: NDArray[np.int64] = (place + _SELECT_IN_BYTE[((nth << _EIGHT) | byte).view(np.int64)]).view(np.int64)
+    return number
 
 
 def random_subset(keys: UInt64, words: UInt64, sizes: NDArray[np.int64]) -> UInt64:
@@ -266,4 +267,5 @@ def random_subset(keys: UInt64, words: UInt64, sizes: NDArray[np.int64]) -> UInt
     order[(words[:, None] & BIT[:width]) == 0] = np.uint64(2**64 - 1)  # not a member: sorted to the end
     order.sort(axis=1)
     chosen = np.where(np.arange(width) < sizes[:, None], BIT[(order & _63).view(np.int64)], np.uint64(0))
-    return np.bitwise_or.reduce(chosen, axis=1)
+    subset: UInt64 = np.bitwise_or.reduce(chosen, axis=1)
+    return subset

@@ -165,8 +165,11 @@ class State:
         return len(self.seed)
 
     def _with(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Self:
-        values = {name: getattr(self, name) for name in _field_names(type(self))}
-        return type(self)(**{name: None if value is None else change(value) for name, value in values.items()})
+        values: dict[str, Any] = {}
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            values[name] = None if value is None else change(value)
+        return type(self)(**values)
 
     def copy(self) -> Self:
         """An independent copy."""
@@ -187,15 +190,10 @@ class State:
         """Replace the games in places ``rows`` by the games of ``other``."""
         if self.scripts is None and other.scripts is not None:
             self.scripts = np.full(len(self), None, dtype=object)
-        for name in _field_names(type(self)):
-            array = getattr(self, name)
+        for name in self.__dataclass_fields__:
+            array: NDArray[Any] | None = getattr(self, name)
             if array is not None:
                 array[rows] = getattr(other, name)
-
-
-@lru_cache(maxsize=16)
-def _field_names(state_type: type[State]) -> tuple[str, ...]:
-    return tuple(spec.name for spec in fields(state_type))
 
 
 @lru_cache(maxsize=64)
@@ -280,7 +278,7 @@ class Game(ABC, Generic[StateT, RulesT]):
         return f"make_game({', '.join([repr(self.name), *shown])})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.rules == other.rules  # type: ignore[attr-defined]
+        return isinstance(other, Game) and type(self) is type(other) and self.rules == other.rules
 
     def __hash__(self) -> int:
         return hash((type(self), self.rules))

@@ -109,4 +109,5 @@ class InformationSet:
             raise ValueError(f"sample: expected at least one world, got {k}")
         base = self.keys if keys is None else keys
         worlds = derive(base[:, None], Purpose.WORLD, np.arange(k)).reshape(-1)
-        return self.game.resample(self.__state.repeat(k), np.repeat(self.seats, k), worlds, bids)
+        sampled: State = self.game.resample(self.__state.repeat(k), np.repeat(self.seats, k), worlds, bids)
+        return sampled

@@ -115,6 +115,8 @@ def count_deals(hidden: UInt64, sizes: Ints, cannot: UInt64, kinds: Sequence[int
 
     It is 0 where the cards cannot be dealt so.
     """
+    if not len(hidden):
+        return []
     plan = _Plan.make(hidden, sizes, cannot, kinds)
     rows = np.argsort(-plan.places, kind="stable")
     ways = np.empty(len(rows), dtype=object)

@@ -306,6 +306,17 @@ def _deal_change(
     return change
 
 
+def _part(name: str, part: str, given: Callable[[Any], Any], reason: str) -> None:
+    """Register a corruption of a part of the first deal, for the games that have it."""
+
+    def change(record: Record) -> Fault:
+        deal = record["hands"][0]["deal"]
+        deal[part] = given(deal[part])
+        return Fault(1, None, reason)
+
+    in_record(change, lambda record: part in record["hands"][0]["deal"], name)
+
+
 def _cards(deal: dict[str, Any], seat: int) -> list[Any]:
     return deal["hands"][seat]
 
@@ -314,7 +325,7 @@ for name, statement, reason in [
     ("deal_with_unknown_key", lambda deal, seat: deal.update(kitty=[]), "deal: unknown key 'kitty'"),
     ("deal_without_hands", lambda deal, seat: deal.pop("hands"), "the key 'hands' is missing"),
     ("hands_of_deal_null", lambda deal, seat: deal.update(hands=None), "hands"),
-    ("hands_of_deal_text", lambda deal, seat: deal.update(hands="AC"), "hands: expected lists of card names"),
+    ("hands_of_deal_text", lambda deal, seat: deal.update(hands="AC"), "hands: expected the hands of .* got 'AC'"),
     ("hand_for_nobody", lambda deal, seat: deal["hands"].append([]), "hands: expected the hands of"),
     ("hand_for_too_few", lambda deal, seat: deal["hands"].pop(), "hands: expected the hands of"),
     ("card_too_few", lambda deal, seat: _cards(deal, seat).pop(), "seat .* expected .* cards, got"),
@@ -338,8 +349,14 @@ for name, statement, reason in [
     (
         "hand_as_text",
         lambda deal, seat: deal["hands"].__setitem__(seat, " ".join(_cards(deal, seat))),
-        "hands: expected lists of card names",
+        "seat .: expected a list of card names, got '",
     ),
+    (
+        "hand_as_text_of_one_card",
+        lambda deal, seat: deal["hands"].__setitem__(seat, _cards(deal, seat)[0]),
+        "seat .: expected a list of card names, got '",
+    ),
+    ("hand_as_empty_text", lambda deal, seat: deal["hands"].__setitem__(seat, ""), "expected a list of card names"),
     (
         "hand_as_object",
         lambda deal, seat: deal["hands"].__setitem__(seat, dict.fromkeys(_cards(deal, seat), 1)),
@@ -348,6 +365,18 @@ for name, statement, reason in [
     ("hand_null", lambda deal, seat: deal["hands"].__setitem__(seat, None), "expected a list of card names"),
 ]:
     _deal(name, _deal_change(statement, reason))
+
+
+for name, part, given, reason in [
+    ("stock_as_text", "stock", lambda stock: " ".join(stock), "stock: expected a list of card names, got '"),
+    ("stock_as_text_of_one_card", "stock", lambda stock: stock[0], "stock: expected a list of card names, got '"),
+    ("two_cards_in_one_text", "stock", lambda stock: [" ".join(stock[:2]), *stock[2:]], "stock: unknown card '.* .*'"),
+    ("piles_as_text", "piles", lambda piles: " ".join(filter(None, piles)), "piles: expected .* got '"),
+    ("reshuffle_as_text", "reshuffles", lambda _: ["R1 R1"], "reshuffle 1: expected a list of card names, got 'R1 R1'"),
+    ("reshuffle_as_one_card", "reshuffles", lambda _: ["R1"], "reshuffle 1: expected a list of card names, got 'R1'"),
+    ("reshuffle_as_empty_text", "reshuffles", lambda _: [""], "reshuffle 1: expected a list of card names, got ''"),
+]:
+    _part(name, part, given, reason)
 
 
 @of_second_hand

@@ -313,8 +313,8 @@ def test_wrong_checkpoints_are_refused(tmp_path: Path, content: bytes | None) ->
         path.write_bytes(content)
     with pytest.raises(CheckpointError, match=r"checkpoint .*some\.zip: "):
         make_agent(f"ppo:{path}", make_game("slippery_slope"))
+    small_model().save(path)
     with pytest.raises(ValueError, match="mode expected greedy or sample, got 'best'"):
-        small_model().save(path)
         make_agent(f"ppo:{path},mode=best", make_game("slippery_slope"))
 
 

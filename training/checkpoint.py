@@ -7,7 +7,7 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from slopes_agents.learned import HEADER, HEADER_FORMAT
 from slopes_agents.network import NetworkShape
@@ -15,7 +15,9 @@ from slopes_envs import Game, __version__
 from slopes_envs.files import write_bytes
 
 
-def write_checkpoint(path: Path, save: Callable[[BinaryIO], None], game: Game[Any, Any], network: NetworkShape) -> None:
+def write_checkpoint(
+    path: Path, save: Callable[[io.BytesIO], None], game: Game[Any, Any], network: NetworkShape
+) -> None:
     """Write what ``save`` writes to a stream (a Stable-Baselines3 zip) together with the header for agents.
 
     The folder is made if it is not there.

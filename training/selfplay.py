@@ -89,7 +89,7 @@ class SelfPlayEnv(VecEnv):
 
     # -- VecEnv ----------------------------------------------------------------------------------------------------
 
-    def reset(self) -> NDArray[np.uint8]:  # type: ignore[override]
+    def reset(self) -> NDArray[np.uint8]:
         """Start afresh from the first match of every game."""
         self.episodes[:] = 0
         self.state = self.game.new(match_seed(self.seed_value, np.arange(self.num_envs)))
@@ -334,7 +334,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
         generator = self._generator(2)
         losses: list[tuple[float, ...]] = []
         for _ in range(self.n_epochs):
-            for rows in torch.randperm(len(data.actions), generator=generator).split(self.batch_size or 1024):
+            order = torch.randperm(len(data.actions), generator=generator)
+            for rows in torch.split(order, self.batch_size or len(order)):
                 losses.append(self._update(data.take(rows), clip_range))
             self._n_updates += 1
         self._log(losses, rollout, advantages, clip_range)

@@ -70,6 +70,7 @@ from ..game import (
     row_starts,
 )
 from ..tricks import Played, TrickTables, clockwise, relative_seats
+from ..worlds import count_deals
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "J", "Q", "K"), extras=("LJ", "BJ"))
 P = 3
@@ -176,6 +177,7 @@ CARD_BIT = np.concatenate([np.zeros(BIDS, np.uint32), BIT[: len(DECK)].astype(np
 BID_WORD = np.uint64((1 << BIDS) - 1)
 SHIFT = np.uint64(BIDS)
 NEXT_SEAT = np.array([1, 2, 0], dtype=np.int8)
+KINDS = (*(DECK.suit_bits(suit) for suit in range(SUITS)), 0b11 << LITTLE)  # of cards, for what a seat cannot hold
 TRICK_DONE = np.array([moves > P and moves % P == 0 for moves in range(MOVES + 1)])
 # Cards that a seat with some shown voids cannot hold; void in all four suits means jokers only (R4).
 CANNOT = np.array(
@@ -418,7 +420,18 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
     def resample(
         self, state: SlipperySlopeState, seats: ArrayLike, keys: UInt64, bids: BidModel | None = None
     ) -> SlipperySlopeState:
-        """Exact: of two hidden hands, each card goes where only one can hold it, and the rest is split uniformly."""
+        """Deal the two hidden hands and draw the hidden bids afresh.
+
+        Exact: each card goes where only one seat can hold it, and the rest is split uniformly, so every deal that
+        agrees with what play has shown is equally likely.  A hidden bid is then the one that ``bids`` makes on the
+        hand dealt: it is given the world as it was when that seat was to bid (without the bids of others where those
+        are hidden, too), and one key for each game.  Hands are not weighed by how well they fit the bids.
+
+        Raises
+        ------
+        IllegalAction
+            If ``bids`` gives what is no bid.
+        """
         seats = as_seats(seats, len(state), P)
         world = state.copy()
         world.scripts = None
@@ -440,6 +453,17 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
         for other in (left, right):
             self._resample_bids(world, rows[secret & (state.bids[rows, other] >= 0)], other, keys, bids)
         return world
+
+    def count_worlds(self, state: SlipperySlopeState, seats: ArrayLike) -> list[int]:
+        """How many deals of the hidden cards agree with what each of ``seats`` knows: one number a game."""
+        return count_deals(*self._hidden(state, as_seats(seats, len(state), P)), KINDS)
+
+    def _hidden(self, state: SlipperySlopeState, seats: NDArray[np.int64]) -> tuple[UInt64, NDArray[np.int64], UInt64]:
+        """What ``seats`` do not see: the cards, how many each seat has of them, and which it cannot."""
+        others = state.hands.astype(np.uint64)
+        others[np.arange(len(state)), seats] = 0
+        hidden = np.bitwise_or.reduce(others, axis=1)[:, None]
+        return hidden, np.bitwise_count(others).astype(np.int64), CANNOT[state.voids]
 
     def _resample_bids(
         self, world: SlipperySlopeState, rows: Rows, seats: NDArray[np.int64], keys: UInt64, bids: BidModel | None

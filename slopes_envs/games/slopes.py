@@ -743,9 +743,9 @@ class Slopes(Game[SlopesState, SlopesRules]):
         state.drawn_since[rows, seat] = 0
         some = np.flatnonzero(state.next_card[rows] < SIZE)  # with no stock, all is known anyway
         rows, seat, lacked = rows[some], seat[some], lacked[some]
-        after = state.num_events[rows]
-        for row, *passed in zip(rows.tolist(), after.tolist(), seat.tolist(), lacked.tolist(), strict=True):
-            state.passes[row] = Pass(state.passes[row], *passed)
+        after, passes = state.num_events[rows], state.passes
+        for row, number, who, cards in zip(rows.tolist(), after.tolist(), seat.tolist(), lacked.tolist(), strict=True):
+            passes[row] = Pass(passes[row], number, who, cards)
 
     def _swap(self, state: SlopesState, rows: Rows, numbers: NDArray[np.int64]) -> None:
         """Exchange the begun pile with another, or with itself (R13)."""

@@ -445,24 +445,22 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
 
         Exact: every deal that agrees with that is equally likely.
         """
-        own = row_starts(len(state), self.num_players) + as_seats(seats, len(state), self.num_players)
+        rows, seats = np.arange(len(state)), as_seats(seats, len(state), self.num_players)
         world = state.copy()
         world.scripts = None
         world.seed = derive(keys, Purpose.WORLD, 0)
-        hidden, sizes, cannot = self._hidden(state, own)
-        world.hands = deal_within(derive(keys, Purpose.WORLD, 1), hidden, sizes, cannot, KINDS)[:, :, 0]
-        world.hands.reshape(-1)[own] = state.hands.reshape(-1)[own]
+        world.hands = deal_within(derive(keys, Purpose.WORLD, 1), *self._hidden(state, seats), KINDS)[:, :, 0]
+        world.hands[rows, seats] = state.hands[rows, seats]
         return world
 
     def count_worlds(self, state: SloppySecondsState, seats: ArrayLike) -> list[int]:
         """How many deals of the hidden cards agree with what each of ``seats`` knows: one number a game."""
-        own = row_starts(len(state), self.num_players) + as_seats(seats, len(state), self.num_players)
-        return count_deals(*self._hidden(state, own), KINDS)
+        return count_deals(*self._hidden(state, as_seats(seats, len(state), self.num_players)), KINDS)
 
-    def _hidden(self, state: SloppySecondsState, own: Rows) -> tuple[UInt64, NDArray[np.int64], UInt64]:
-        """What the hands at flat indices ``own`` do not see: the cards, how many each seat has, and which it cannot."""
+    def _hidden(self, state: SloppySecondsState, seats: NDArray[np.int64]) -> tuple[UInt64, NDArray[np.int64], UInt64]:
+        """What ``seats`` do not see: the cards, how many each seat has of them, and which it cannot."""
         others = state.hands.copy()
-        others.reshape(-1)[own] = 0
+        others[np.arange(len(state)), seats] = 0
         hidden = np.bitwise_or.reduce(others, axis=1)[:, None]
         return hidden, np.bitwise_count(others).astype(np.int64), CANNOT[state.voids]
 

@@ -26,11 +26,11 @@ What a game's deals look like and how chance comes into them is known to the gam
 Shape letters: **B** matches played side by side, **P** seats, **A** actions.
 """
 
-from .form import FORMAT, Record, RecordError
+from .form import BATCH, FORMAT, Record, RecordError
 from .reading import MAX_LINE
 from .showing import show
 from .verifying import Summary, Verified, read_records, verify_file, verify_lines, verify_records
-from .writing import BATCH, Policy, Recorder, record_lines, record_matches, write_lines, write_records
+from .writing import Policy, Recorder, record_lines, record_matches, write_lines, write_records
 
 __all__ = [
     "BATCH",

@@ -1,0 +1,102 @@
+"""A club player of Slippery Sam: counts the cards that are out, bets on even chances, and runs large banks.
+
+How it decides
+--------------
+1. *The chance.*  Three cards that nobody knows, from those not seen in this bank: how many of these beat the exposed
+   card says how likely the bet is to win.
+2. *Betting.*  More likely won than lost: as much as it can; else as little as it may.  With all cards of the suit out
+   that means high bets against a 2 or a 3, and it is the better cards seen and not seen that move the line.
+3. *Redrawing.*  It looks one card ahead: what a bet against the average next card is worth, less the fee, against what
+   the bet on the table is worth.  With the usual fee of a fifth of the bank that hardly ever pays; with a low fixed
+   one it often does.  After the third redraw it passes unless the bet is a good one.
+4. *Banking.*  Most bets lose: against a card in the middle of its suit seven of ten do.  So the bank lives on every bet
+   that is larger than it must be, and a table that bets by feel makes many: it stakes all it has.  Only against
+   seats that count cards as well as it does is a large bank a gift to them; ``heuristic:stake=least`` stakes as
+   little as possible, which also lets its betting be judged apart from its banking.
+
+The other chips on the table, and how the match stands, do not change what it does.
+
+Shape letters: **B** games, **N** turns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopes_envs import Game, InformationSet, UnknownName
+from slopes_envs.games.slippery_sam import REDRAWS, SUITS
+
+from ..base import Agent
+from ..optimal import GAINS, GREATEST, LEAST, LOSSES, PASS, REDRAW, Amounts, Sight, Turns, chosen_actions
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+STAKES = {"least": LEAST, "greatest": GREATEST}
+
+
+class SlipperySamPlayer(Agent):
+    """The player; see the module for how it decides.  Deterministic: it never uses ``view.keys``.
+
+    Parameters
+    ----------
+    stake
+        What it stakes as a banker, ``"greatest"`` or ``"least"``.
+    """
+
+    def __init__(self, game: Game[Any, Any], stake: str = "greatest") -> None:
+        """Make the player.
+
+        Raises
+        ------
+        UnknownName
+            For another stake.
+        """
+        super().__init__(game)
+        if stake not in STAKES:
+            raise UnknownName("stake of agent 'heuristic'", stake, STAKES)
+        self.stake = STAKES[stake]
+        self.amounts = Amounts(game.rules)
+
+    def act(self, view: InformationSet) -> NDArray[np.int64]:
+        """Choose an action in every game."""
+        sight = Sight(view)
+        choice = np.where(sight.staking, self.stake, self.bet(sight.turns(self.amounts)))
+        return chosen_actions(view, choice, sight.number("least"), sight.number("most"))
+
+    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
+        """One for the chosen action; rows of seats that are not to move are zero."""
+        chosen = np.zeros(view.legal.shape)
+        chosen[np.arange(len(view)), self.act(view)] = 1.0
+        chosen[~view.legal] = 0.0
+        return chosen
+
+    def bet(self, turns: Turns) -> Ints:
+        """What to do in each turn, ``int64[N]``: one of the four choices of :mod:`slopes_agents.optimal`."""
+        least, most = self.amounts.bets(turns.bank, turns.chips)
+        edge = turns.edge
+        good = edge > 0
+        able = most > 0
+        may_pass = ~able | (turns.redraws == REDRAWS)
+        choice = np.where(may_pass & ~(able & good), PASS, np.where(good, GREATEST, LEAST))
+        now = np.where(choice == PASS, 0, np.where(good, most, least) * edge)
+        rows = np.flatnonzero((turns.redraws < REDRAWS) & (turns.chips >= turns.fee))
+        if len(rows):
+            better = self.next_card_worth(turns.take(rows)) - turns.fee[rows] > now[rows]
+            choice[rows[better]] = REDRAW
+        return choice
+
+    def next_card_worth(self, turns: Turns) -> Floats:
+        """Chips that a bet against the average next card brings once the fee has been paid, ``float64[N]``."""
+        least, most = self.amounts.bets(turns.bank + turns.fee, turns.chips - turns.fee)
+        left = turns.unseen - 1
+        gains = sum(GAINS[left, turns.counts[suit]] for suit in range(SUITS))
+        losses = sum(LOSSES[left, turns.counts[suit]] for suit in range(SUITS))
+        worth: Floats = (most * gains + least * losses) / turns.unseen
+        return worth
+
+
+AGENT = SlipperySamPlayer
