@@ -1,8 +1,8 @@
 """What states are worth, for control variates: any guess will do, and a better one takes out more luck.
 
 A value may look at everything, hidden cards and the seed included, since no agent ever sees it.  It is named by a
-*spec*, as agents are: ``ppo:PATH`` (the value head of a checkpoint), ``rollout`` or ``rollout:times=8,agent=SPEC``, or
-``module:Class``, a subclass of :class:`Value`.
+*spec*, as agents are: ``ppo:PATH`` (the value head of a checkpoint), ``rollout`` or ``rollout:times=8,agent=SPEC``,
+``distance`` (Slopes only), or ``module:Class``, a subclass of :class:`Value`.
 
 Shape letters: **B** games, **P** seats.
 """
@@ -171,7 +171,29 @@ class NetworkValue(Value):
         return found
 
 
-VALUES: dict[str, type[Value]] = {"ppo": NetworkValue, "rollout": RolloutValue}
+class DistanceValue(Value):
+    """Written by hand for Slopes: how much nearer than the other a seat is to its slope.
+
+    A seat that lacks d piles is worth :data:`STEP` to the power of d, less what the other is.  Roll-outs, of hundreds
+    of turns each, would be far too dear there.
+    """
+
+    STEP = 0.1  # the one of five, from 0.02 to 0.2, that left the least variance between random players
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        super().__init__(game)
+        if "distance" not in game.observation.planes:
+            raise ValueError(f"value distance: expected a game with slopes to build, got {game.name}")
+
+    def of(self, state: State) -> NDArray[np.float64]:
+        """From the piles alone."""
+        one_hot = self.game.features(state, 0)["distance"].reshape(len(state), self.game.num_players, -1)
+        near = one_hot @ self.STEP ** np.arange(one_hot.shape[2])
+        worth: NDArray[np.float64] = near - near[:, ::-1]
+        return np.where(state.seat[:, None] < 0, state.scores, worth)
+
+
+VALUES: dict[str, type[Value]] = {"distance": DistanceValue, "ppo": NetworkValue, "rollout": RolloutValue}
 """By the name a spec starts with."""
 
 

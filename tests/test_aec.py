@@ -246,13 +246,15 @@ def match_after(game, seed, told):
 def test_rewards_of_a_win_sum_to_zero(name):
     table = make(name, "env", reward="win")
     rewards = []
-    for seed in range(5):
+    for seed in range(100):  # random matches of some games are mostly drawn
         table.reset(seed=seed)
         told = play(table, seed)
         last = {agent: reward for agent, _, _, reward, terminated, truncated, *_ in told if terminated or truncated}
         assert set(last) == set(table.possible_agents)
         assert sum(reward for _, _, _, reward, *_ in told) == pytest.approx(0, abs=1e-6)
         rewards += list(last.values())
+        if seed >= 4 and any(rewards):
+            break
     assert max(rewards) > 0 > min(rewards)
 
 

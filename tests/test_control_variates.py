@@ -397,6 +397,22 @@ def test_a_sampled_policy_and_its_value_head_serve_each_other(tmp_path: Path) ->
     assert greedy["difference"] == greedy["control"]["plain"]["difference"]
 
 
+def test_nearness_to_a_slope() -> None:
+    game = make_game("slopes", max_turns=30)
+    state = staggered(game, 60, 60)
+    found = make_value("distance", game).of(state)
+    assert found.sum(axis=1) == pytest.approx(0, abs=1e-12)
+    distances = game.observation.decode(game.observe(state, 0))["distance"]
+    live = state.seat >= 0
+    assert live.any()
+    expected = 0.1 ** distances[live, 0] - 0.1 ** distances[live, 1]
+    assert found[live, 0] == pytest.approx(expected)
+    play_out(game, state, [make_agent("random", game)], np.zeros((60, 2), np.int64))
+    assert np.array_equal(make_value("distance", game).of(state), state.scores)
+    with pytest.raises(ValueError, match=f"expected a game with slopes to build, got {GAME}"):
+        make_value("distance", make_game(GAME))
+
+
 def test_rollouts_are_a_mean_over_play() -> None:
     game = make_game(GAME, match="hand")
     state = staggered(game, 20, 30)

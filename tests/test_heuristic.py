@@ -43,7 +43,8 @@ def test_every_choice_is_legal_in_mixed_batches(variant: tuple[str, dict[str, An
         strange = derive(3, step, np.arange(len(state))) % np.uint64(2) == 1
         game.step(state, np.where(strange, view.sample_legal(derive(4, step, np.arange(len(state)))), chosen))
         state = going(state)
-        assert len(state)
+        if not len(state):  # some games are over in a few moves
+            break
 
 
 @pytest.mark.parametrize("variant", PLAYED, ids=variant_id)
@@ -55,7 +56,7 @@ def test_a_choice_depends_on_the_view_alone(variant: tuple[str, dict[str, Any]])
     assert (agent.act(InformationSet(game, state)) == together).all()
     backwards = np.arange(len(state))[::-1]
     assert (agent.act(InformationSet(game, state.take(backwards))) == together[backwards]).all()
-    alone = [agent.act(InformationSet(game, state.take(np.array([i])))) for i in range(60)]
+    alone = [agent.act(InformationSet(game, state.take(np.array([i])))) for i in range(min(60, len(state)))]
     assert (np.concatenate(alone) == together[:60]).all()
 
 
@@ -294,18 +295,18 @@ def results(agents: list[str | Agent], deals: int, seed: int) -> tuple[NDArray[A
 
 
 def test_it_beats_random_play() -> None:
-    # Over many hands: +1.4 against -3.0 a hand, and 58 % of bids made; one standard deviation of these means is 0.1.
+    # Over 21,000 hands: +1.58 against -3.05 a hand and 60 % of bids made; of these 510 means vary by 0.1 and 2 %.
     scores, bids_made = results(["heuristic", "random", "random"], 170, seed=3)
-    assert scores[:, 0].mean() > 0.8
-    assert scores[:, 0].mean() - scores[:, 1:].mean() > 3.5
-    assert bids_made[:, 0].mean() > 0.5
+    assert scores[:, 0].mean() > 1.0
+    assert scores[:, 0].mean() - scores[:, 1:].mean() > 4.0
+    assert bids_made[:, 0].mean() > 0.52
 
 
 def test_among_its_own_kind_it_makes_most_bids() -> None:
-    # Over many hands: +1.5 a hand, and 58 % of bids made.
+    # Over 21,000 hands: +1.79 a hand and 62 % of bids made; means of 510 vary by 0.06 and 1.3 %.
     scores, bids_made = results(["heuristic"] * 3, 170, seed=4)
-    assert scores.mean() > 1.0
-    assert bids_made.mean() > 0.52
+    assert scores.mean() > 1.5
+    assert bids_made.mean() > 0.57
 
 
 def test_whole_matches_are_played() -> None:

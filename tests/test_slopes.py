@@ -25,11 +25,12 @@ from slopes_envs.games.slopes import (
     EVENT_KNOWN,
     SIZE,
     TYPES,
+    Filling,
     _counts,
     _passes_of,
     _tally,
     fits,
-    hand_after_passes,
+    hands_after_passes,
     takes_control,
 )
 
@@ -800,8 +801,8 @@ def test_a_hand_that_has_passed_is_drawn_exactly() -> None:
         chances[tuple(sorted(card for card, _ in [*held, fifth]))] += 1
     counts = _tally(np.array([hidden]))[0]
     drawn: Counter[tuple[int, ...]] = Counter()
-    for key in derive(5, np.arange(3000)):
-        hand = hand_after_passes(key, counts, 0, 2, events, ((4, banned),))
+    filling = Filling.make(counts, 0, 2, events, ((4, banned),))
+    for hand in hands_after_passes(derive(5, np.arange(3000)), [filling], np.zeros(3000, dtype=np.int64)):
         drawn[tuple(np.repeat(np.arange(TYPES), hand).tolist())] += 1
     assert set(drawn) == set(chances)
     expected = np.array([chances[hand] for hand in chances]) / sum(chances.values()) * 3000

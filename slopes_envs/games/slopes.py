@@ -60,11 +60,10 @@ Version history
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, combinations, product
+from itertools import accumulate, combinations, pairwise, product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -842,7 +841,7 @@ class Slopes(Game[SlopesState, SlopesRules]):
 
         Exact: every physical deal that agrees with all the seat has seen is equally likely.  A pass under
         ``must_play`` binds the cards held then, and when a card put later had been drawn is hidden; see
-        :func:`hand_after_passes`.
+        :class:`Filling`.
         """
         b = len(state)
         rows = np.arange(b)
@@ -856,12 +855,9 @@ class Slopes(Game[SlopesState, SlopesRules]):
         sizes = hidden.sum(axis=1)
         hidden += _tally(state.stock.astype(np.int64), np.arange(SIZE) >= state.next_card[:, None])
         hand = _some_of(derive(keys, Purpose.WORLD, 1), hidden, sizes)
-        for row, last in enumerate(state.passes):
-            passes = _passes_of(other[row], last)
-            if passes and state.next_card[row] < SIZE:
-                history = state.events[row, : state.num_events[row]].tobytes(), passes
-                dealt = 0 if state.reshuffles[row] else HAND
-                hand[row] = hand_after_passes(keys[row], hidden[row], int(other[row]), dealt, *history)
+        passed, fillings, which = _fillings_of(state, other, hidden)
+        if len(passed):
+            hand[passed] = hands_after_passes(keys[passed], fillings, which)
         world.hands[rows, other] = _words(hand + known)
         world.stock = _shuffled(derive(keys, Purpose.WORLD, 2), hidden - hand)
         world.legal_actions = self._legal(world)
@@ -921,52 +917,102 @@ class Slopes(Game[SlopesState, SlopesRules]):
         }
 
 
-def hand_after_passes(
-    key: np.uint64,
-    hidden: NDArray[np.int64],
-    seat: int,
-    dealt: int,
-    events: bytes,
-    passes: tuple[tuple[int, int], ...],
-) -> NDArray[np.int64]:
-    """Draw the unknown part of a hand whose seat has passed under ``must_play``, exactly.
+class Filling(NamedTuple):
+    """How the unknown part of a hand can be made up whose seat has passed under ``must_play``.
 
     The cards that the seat drew between two of its passes form a group; those of one group have been there at the
     same passes.  A card put came from some group that may have held it.  Counting the ways for every number of cards
     left in the groups, event by event, gives the chances of those numbers.  Then the groups are filled from the
     oldest on: what a group must not hold, no older one may hold either, so the number of ways to fill the next place
     never depends on how the places before were filled, and each filling is drawn uniformly.
+    """
+
+    left: NDArray[np.int64]  # [ways, groups] numbers of cards left in the groups that are possible
+    chances: NDArray[np.float64]  # [ways] of these numbers, added up
+    open_to: NDArray[np.int64]  # [groups, 54] counts of the cards that may be in each group
+
+    @classmethod
+    def make(
+        cls, hidden: NDArray[np.int64], seat: int, dealt: int, events: bytes, passes: tuple[tuple[int, int], ...]
+    ) -> Filling:
+        """Count the ways.
+
+        Parameters
+        ----------
+        hidden
+            ``int64[54]``, counts of the cards that may be in the hand.
+        seat
+            Whose hand it is.
+        dealt
+            How many unknown cards it had when the events begin.
+        events
+            As in :class:`SlopesState`.
+        passes
+            Its passes: after how many events, and what was lacked.
+        """
+        banned, ways = _groups_after_passes(seat, dealt, events, passes)
+        allowed = (np.array(banned, dtype=np.uint64)[:, None] & BIT[:TYPES]) == 0
+        open_to = hidden * allowed
+        totals = open_to.sum(axis=1).tolist()
+        ends = list(accumulate(number * _fillings(left, totals) for left, number in ways.items()))
+        return cls(np.array(list(ways)), np.array([end / ends[-1] for end in ends]), open_to)
+
+
+def hands_after_passes(keys: UInt64, fillings: Sequence[Filling], which: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Draw the unknown parts of hands whose seats have passed, exactly: counts ``int64[N, 54]``.
 
     Parameters
     ----------
-    key
-        What the draw is made from.
-    hidden
-        ``int64[54]``, counts of the cards that may be in the hand.
-    seat
-        Whose hand it is.
-    dealt
-        How many unknown cards it had when the events begin.
-    events
-        As in :class:`SlopesState`.
-    passes
-        Its passes: after how many events, and what was lacked.
-
-    Returns
-    -------
-    int64[54], counts of the unknown cards in the hand.
+    keys
+        ``uint64[N]``
+    fillings
+        Those of different information sets.
+    which
+        ``int64[N]``, which of them each hand belongs to; rising.
     """
-    banned, ways = _groups_after_passes(seat, dealt, events, passes)
-    open_to = [hidden * [not lacked >> card & 1 for card in range(TYPES)] for lacked in banned]
-    fillings = {left: number * _fillings(left, open_to) for left, number in ways.items()}
-    ends = list(accumulate(fillings.values()))
-    point = int(draw(np.array([key]), 1)[0, 0]) * ends[-1] >> 64
-    chosen = list(fillings)[bisect_right(ends, point)]
-    hand = np.zeros(TYPES, dtype=np.int64)
-    for group, size in enumerate(chosen):
-        free = np.maximum(open_to[group] - hand, 0)
-        hand += _some_of(derive(key, Purpose.WORLD, 3, group), free[None], np.array([size]))[0]
-    return hand
+    point = (draw(keys, 1)[:, 0] >> np.uint64(11)) * 2.0**-53
+    ends = np.searchsorted(which, np.arange(len(fillings) + 1))
+    groups = max(len(filling.open_to) for filling in fillings)
+    left = np.zeros((len(keys), groups), dtype=np.int64)
+    open_to = np.zeros((len(fillings), groups, TYPES), dtype=np.int64)
+    for number, filling in enumerate(fillings):
+        here = slice(ends[number], ends[number + 1])
+        chosen = filling.left[np.searchsorted(filling.chances, point[here], side="right")]
+        left[here, : chosen.shape[1]] = chosen
+        open_to[number, : chosen.shape[1]] = filling.open_to
+    hands = np.zeros((len(keys), TYPES), dtype=np.int64)
+    for group in range(groups):
+        some = np.flatnonzero(left[:, group])
+        if len(some):
+            free = np.maximum(open_to[which[some], group] - hands[some], 0)
+            hands[some] += _some_of(derive(keys[some], Purpose.WORLD, 3, group), free, left[some, group])
+    return hands
+
+
+def _fillings_of(
+    state: SlopesState, seats: NDArray[np.int64], hidden: NDArray[np.int64]
+) -> tuple[Rows, list[Filling], NDArray[np.int64]]:
+    """The games in which one of ``seats`` has passed and may hold unknown cards, their fillings, and which is whose.
+
+    Neighbours with the same history share a filling.
+    """
+    noted = [row for row, last in enumerate(state.passes) if last is not None]
+    rows = np.array(noted, dtype=np.int64)
+    rows = rows[state.next_card[rows] < SIZE]
+    new = np.ones(len(rows), dtype=np.bool_)
+    new[1:] = [state.passes[row] is not state.passes[before] for before, row in pairwise(rows.tolist())]
+    for array in (seats[:, None], state.num_events[:, None], state.reshuffles[:, None], state.events, hidden):
+        new[1:] |= (array[rows[1:]] != array[rows[:-1]]).any(axis=1)
+    found: list[Filling] = []
+    which = np.full(len(rows), -1, dtype=np.int64)
+    for start, end in pairwise([*np.flatnonzero(new).tolist(), len(rows)]):
+        row = rows[start]
+        passes = _passes_of(int(seats[row]), state.passes[row])
+        if passes:
+            dealt, events = 0 if state.reshuffles[row] else HAND, state.events[row, : state.num_events[row]].tobytes()
+            which[start:end] = len(found)
+            found.append(Filling.make(hidden[row], int(seats[row]), dealt, events, passes))
+    return rows[which >= 0], found, which[which >= 0]
 
 
 def _passes_of(seat: int, last: Pass | None) -> tuple[tuple[int, int], ...]:
@@ -1014,12 +1060,12 @@ def _after_putting(ways: dict[tuple[int, ...], int], sources: Sequence[int]) -> 
     return after
 
 
-def _fillings(left: Sequence[int], open_to: Sequence[NDArray[np.int64]]) -> int:
-    """In how many ways the places left in the groups, in order, can be filled with the cards open to each group."""
+def _fillings(left: Sequence[int], open_to: Sequence[int]) -> int:
+    """In how many ways the places left in the groups, in order, can be filled, so many cards being open to each."""
     ways, placed = 1, 0
     for size, cards in zip(left, open_to, strict=True):
         for _ in range(size):
-            ways *= max(int(cards.sum()) - placed, 0)
+            ways *= max(cards - placed, 0)
             placed += 1
     return ways
 
