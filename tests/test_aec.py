@@ -30,7 +30,7 @@ from slopes_envs import (
 
 DOORS = ["env", "raw_env"]
 # Options that shorten a match, of which each game has one, and those of them that cut it off.
-SHORTENING = {"max_hands": 2, "max_turns": 30, "rounds": 1}
+SHORTENING = {"max_hands": 2, "max_turns": 30, "rounds": 3}
 LIMITS = ("max_hands", "max_turns")
 
 over_games = pytest.mark.parametrize("name", game_names())

@@ -220,6 +220,13 @@ def test_r10_score_of_a_hand(bid: int, tricks: int, score: int) -> None:
     assert score_hand(np.array([bid]), np.array([tricks])) == [score]
 
 
+@pytest.mark.parametrize("target", [1, 10**6, 10**9, 2**31, 2**70])
+def test_any_target_may_be_set(target: int) -> None:
+    game = make_game("slippery_slope", target_score=target)
+    seen = game.observation.decode(game.observe(game.new([1]), 0))
+    assert list(seen["score_level"][0]) == [10, 10, 10]  # zero is half-way from -target to target
+
+
 def finish(game: Any, state: Any) -> None:
     for step in range(4000):
         if (state.seat < 0).all():

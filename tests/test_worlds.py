@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from itertools import combinations, islice
+from itertools import combinations, islice, permutations
 from math import comb, factorial, inf, prod
 from typing import Any
 
@@ -596,6 +596,71 @@ def test_without_a_model_every_hidden_bid_is_equally_likely() -> None:
                 assert chisquare(np.bincount(bids[:, seat], minlength=11)).pvalue > UNLIKELY
             else:
                 assert (bids[:, seat] == 4).all()
+
+
+# -- Slopes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_hands_of_slopes_after_passes_are_drawn_evenly(seed: int) -> None:
+    """Against every order in which the cards can have come, for histories in small: two cards dealt, four drawn."""
+    random = np.random.default_rng(seed)
+    one, two, wild = (slopes.DECK.parse(name) for name in ("R1", "R2", "W"))
+    order = random.permutation([one, one, two, two, wild, wild, wild])  # two are dealt, then comes the stock
+    hand, place, put = order[:2].tolist(), 2, list[int]()
+    history: list[tuple[str, Any]] = []
+    for happened in ("draw", "pass", "draw", "put", "pass", "draw", "put", "draw", "pass")[: 6 + seed % 4]:
+        if happened == "draw":
+            hand.append(int(order[place]))
+            place += 1
+            history.append(("draw", None))
+        elif happened == "put":
+            put.append(hand.pop(int(random.integers(len(hand)))))
+            history.append(("put", put[-1]))
+        else:
+            history.append(("pass", {card for card in (one, two, wild) if card not in hand}))
+    hidden = [*hand, *order[place:].tolist()]
+
+    possible: Counter[tuple[int, ...]] = Counter()
+    for dealt in permutations([*enumerate(hidden), *((-1 - nth, card) for nth, card in enumerate(put))], place):
+        held = hand_after(list(dealt), history)
+        if held is not None:
+            possible[held] += 1
+
+    events, passes = bytearray(), list[tuple[int, int]]()
+    for happened, what in history:
+        if happened == "pass":
+            passes.append((len(events), sum(1 << card for card in what)))
+        else:
+            events.append(slopes.EVENT_DRAW if happened == "draw" else what)
+    counts = np.bincount(hidden, minlength=slopes.TYPES)
+    filling = slopes.Filling.make(counts, 0, 2, bytes(events), tuple(passes))
+    hands = slopes.hands_after_passes(derive(seed, np.arange(4000)), [filling], np.zeros(4000, dtype=np.int64))
+    drawn = Counter(tuple(np.repeat(np.arange(slopes.TYPES), cards).tolist()) for cards in hands)
+    assert set(drawn) <= set(possible)
+    expected = np.array(list(possible.values())) * 4000 / sum(possible.values())
+    assert len(possible) > 1
+    assert chisquare([drawn[held] for held in possible], expected).pvalue > UNLIKELY
+
+
+def hand_after(cards: list[tuple[int, int]], history: list[tuple[str, Any]]) -> tuple[int, ...] | None:
+    """Types held after a history, if the cards come in this order; None if it cannot go so.
+
+    Cards are pairs of a number and a type; the nth card that was put has the number -n.
+    """
+    hand, drawn, number = cards[:2], 2, 0
+    for happened, what in history:
+        if happened == "draw":
+            hand.append(cards[drawn])
+            drawn += 1
+        elif happened == "put":
+            number -= 1
+            if (number, what) not in hand:
+                return None
+            hand.remove((number, what))
+        elif any(card in what for _, card in hand):
+            return None
+    return tuple(sorted(card for _, card in hand))
 
 
 # -- Slippery Sam ----------------------------------------------------------------------------------------------------

@@ -248,6 +248,7 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
 
     def __init__(self, rules: SlipperySlopeRules) -> None:
         super().__init__(rules)
+        self._target = np.int64(min(rules.target_score, 2**40))  # beyond, no score is anywhere near it
         # A score moves by at most ten a hand, so this many bits hold it exactly.
         score_bits = min(1 + (HAND * rules.max_hands).bit_length(), 32)
         planes = [
@@ -396,7 +397,6 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
         hidden = state.moves < (P if self.rules.reveal_bids == "after_bidding" else MOVES)
         bids[1:, hidden] = -1
         scores = state.scores.reshape(-1)[rotated]
-        target = self.rules.target_score
         return {
             "hand": state.hands.reshape(-1)[rotated[0]],
             "table": state.table.reshape(-1)[rotated],
@@ -412,7 +412,7 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
             "to_move": relative[seats, state.seat],
             "dealer": relative[seats, state.dealer],
             "leader": relative[seats, state.leader],
-            "score_level": np.minimum(np.maximum((scores + target) * 10 // target, 0), 20),
+            "score_level": np.minimum(np.maximum((scores + self._target) * 10 // self._target, 0), 20),
             "scores": scores,
             "hand_number": state.hand,
         }
