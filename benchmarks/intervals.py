@@ -95,9 +95,9 @@ def bca_interval(values: ArrayLike) -> Interval:
 INTERVALS: dict[str, Callable[[ArrayLike], Interval]] = {"student": student_interval, "bca": bca_interval}
 """Kinds of intervals by name.
 
-Student's is the usual one: the mean of hundreds of independent deals, whose figures are bounded, is so near to normal
-that both agree in the second digit, and Student's is exact about small samples, instant, and without chance of its
-own.  The bootstrap is there to check that, and for few deals with a few very large scores."""
+Student's is the usual one: the figures of a deal are bounded and the mean of hundreds of deals is near to normal, so that
+both hardly differ, and Student's allows for few deals, takes no time, and has no chance of its own.  The bootstrap is
+there to check that, and for figures with a few very large values, such as chips."""
 
 
 def interval_kind(name: str) -> Callable[[ArrayLike], Interval]:

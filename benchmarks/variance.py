@@ -174,7 +174,7 @@ def _cell(factor: dict[str, Any] | None) -> str:
 
 
 def _source(row: dict[str, Any]) -> str:
-    return f"`{row['command']}` (version {row['version']}, commit {row['commit']})"
+    return f"`{row['command']}` (seed {row['seed']}, version {row['version']}, commit {row['commit']})"
 
 
 def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from variants import VARIANTS, made, variant_id
 
 from slopes_agents import Agent, make_agent
-from slopes_agents.heuristic import HeuristicAgent, heuristic_games
+from slopes_agents.heuristic import HeuristicAgent, fit_slippery_slope, heuristic_games
 from slopes_agents.heuristic import slippery_slope as player_of_slippery_slope
 from slopes_agents.play import play_out
 from slopes_envs import Game, InformationSet, State, derive, make_game, match_seed
@@ -323,7 +323,7 @@ def test_whole_matches_are_played() -> None:
 def test_the_table_fits_the_player() -> None:
     module = player_of_slippery_slope
     table = module.Experience.load(module.TABLE)
-    guess = pytest.importorskip("slopes_agents.heuristic.fit_slippery_slope").first_guess()
+    guess = fit_slippery_slope.first_guess()
     for name in ("floor", "ceiling", "made", "miss", "wins"):
         assert getattr(table, name).shape == getattr(guess, name).shape
         assert getattr(table, name).dtype == np.int16
@@ -334,10 +334,9 @@ def test_the_table_fits_the_player() -> None:
 
 
 def test_training_learns_and_repeats_itself(tmp_path: Path) -> None:
-    fit = pytest.importorskip("slopes_agents.heuristic.fit_slippery_slope")
-    module = player_of_slippery_slope
+    fit, module = fit_slippery_slope, player_of_slippery_slope
     for file in ("one.npz", "two.npz"):
-        fit.main(rounds=3, hands=2, seed=1, out=tmp_path / file)
+        fit.main(rounds=2, hands=1, seed=1, out=tmp_path / file)
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {"one.npz", "two.npz"}
     players = [module.SlipperySlopePlayer(make_game("slippery_slope", match="hand")) for _ in range(2)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import comb, floor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from slopes_agents.optimal import (
     courses,
     win_chance,
 )
+from slopes_benchmarks import sam_values
 from slopes_benchmarks.duplicate import evaluate
 from slopes_envs import Game, InformationSet, State, UnknownName, derive, game_names, make_game
 from slopes_envs.games.slippery_sam import DECK, RANKS, REDRAWS, SIZE, SUITS
@@ -374,3 +376,44 @@ def test_what_the_club_player_stakes(spec: str, stake: int) -> None:
 def test_the_club_player_knows_two_stakes() -> None:
     with pytest.raises(UnknownName, match=r"stake of agent 'heuristic' 'lest'; did you mean 'least'\?"):
         make_agent("heuristic:stake=lest", make_game(GAME))
+
+
+# ---------------------------------------------------------------------------------------------------- the document
+
+
+def test_the_document_holds_the_exact_tables() -> None:
+    text = (Path(__file__).parents[1] / sam_values.DOCUMENT).read_text(encoding="utf-8")
+    assert sam_values.renewed(text, sam_values.EXACT, sam_values.exact_tables()) == text
+
+
+def test_tables_agree_with_the_players() -> None:
+    for bank, rules in ((40, {}), (100, {"fee": 1})):
+        choices = seen_from(*first_turns(bank, **rules)).choices()
+        game = make_game(GAME, **rules)
+        worth = {name: sam_values.first_turn_worth(way, game, bank) for name, way in sam_values.policies(game).items()}
+        assert worth["`optimal`"] == pytest.approx(choices.max(axis=0).mean())
+        assert worth["always the greatest"] == pytest.approx(choices[GREATEST].mean())
+        assert worth["always the least"] == pytest.approx(choices[LEAST].mean())
+        assert worth["`random`"] < worth["always the least"] < worth["`heuristic`"] <= worth["`optimal`"] + 1e-9
+
+
+def test_measured_values_of_seats_and_banks() -> None:
+    seats = sam_values.seats_by_turn("random", 300, 1)
+    assert sum(interval.mean for interval in seats) == pytest.approx(0)
+    assert seats[0].mean > 0 > seats[-1].mean
+    least, greatest = (sam_values.banker_gains("random", choice, 300, 1) for choice in (LEAST, GREATEST))
+    assert 0 < least.low < least.high < greatest.low
+    assert sam_values.shown(least, 1) == f"+{least.mean:.1f} [+{least.low:.1f}, +{least.high:.1f}]"
+
+
+def test_plain_players_never_redraw() -> None:
+    game = make_game(GAME)
+    state = going(staggered(game, 300, 25))
+    view = InformationSet(game, state)
+    least, greatest = (
+        make_agent(f"slopes_benchmarks.sam_values:{name}", game) for name in ("AlwaysLeast", "AlwaysGreatest")
+    )
+    amounts = view.legal[:, : game.num_actions - 2]
+    able = amounts.any(axis=1)
+    assert (least.act(view)[able] == 0).all()
+    assert (greatest.act(view)[able] == amounts.shape[1] - 1 - amounts[able, ::-1].argmax(axis=1)).all()
