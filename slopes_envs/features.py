@@ -24,6 +24,7 @@ Kind = Literal["set", "one_hot", "thermometer", "integer"]
 Observation = NDArray[np.uint8]
 LaneRows = int | NDArray[np.int64]
 
+_FEW = 8  # observations up to which the number of NumPy calls costs more than the copying
 _BLOCK = 1024  # observations that are packed at once: what is in work stays in the processor's cache
 
 
@@ -63,6 +64,11 @@ class Plane:
     def size(self) -> int:
         """Number of features."""
         return self.lanes * self.bits
+
+    @property
+    def mask(self) -> np.int64:
+        """The bits that an ``"integer"`` group keeps."""
+        return np.int64((1 << self.bits) - 1) if self.bits < 64 else np.int64(-1)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -135,11 +141,12 @@ class Layout:
 
         self._rows: dict[str, LaneRows] = {}  # lanes of a plane: rows of the matrix of lanes
         self._coded: dict[str, slice | int] = {}  # of a plane that is looked up in the table of codes: its lanes there
+        rows_of: dict[str, list[int]] = {}
         coded_rows: list[int] = []
         coded_base: list[int] = []
         table: list[int] = []
         for plane in planes:
-            rows = [row[lane] for lane in lanes_of[plane.name]]
+            rows = rows_of[plane.name] = [row[lane] for lane in lanes_of[plane.name]]
             self._rows[plane.name] = rows[0] if plane.groups is None else np.array(rows, dtype=np.int64)
             if plane.kind in ("one_hot", "thermometer"):
                 start = len(coded_rows)
@@ -151,6 +158,10 @@ class Layout:
                     table += [0, *(1 << bit for bit in range(plane.bits))]
                 else:
                     table += [(1 << level) - 1 for level in range(plane.bits + 1)]
+        self._order = np.array(order, dtype=np.int64)
+        integers = [(row, plane.mask) for plane in planes if plane.kind == "integer" for row in rows_of[plane.name]]
+        self._integer_rows = np.array([row for row, _ in integers], dtype=np.int64)
+        self._integer_masks = np.array([mask for _, mask in integers], dtype=np.int64)[:, None]
         self._codes = np.array(table or [0], dtype=np.uint64)
         self._coded_rows = np.array(coded_rows, dtype=np.int64)
         self._coded_base = np.array(coded_base, dtype=np.int64)[:, None]
@@ -183,21 +194,7 @@ class Layout:
 
     def _words(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
         """The observations as words of 64 features, ``uint64[B, words]``, least bit first."""
-        lanes = np.empty((len(self._shift), batch), dtype=np.uint64)
-        coded = np.empty((len(self._coded_rows), batch), dtype=np.int64)
-        for name, plane in self.planes.items():
-            value = values[name]
-            if plane.present is not None and len(value) > plane.present:
-                value = _only_present(plane, value)
-            if name in self._coded:
-                coded[self._coded[name]] = value
-            elif plane.kind == "integer":
-                mask = np.int64((1 << plane.bits) - 1) if plane.bits < 64 else np.int64(-1)
-                lanes[self._rows[name]] = np.asarray(value) & mask
-            else:
-                lanes[self._rows[name]] = value
-        coded += self._coded_base
-        lanes[self._coded_rows] = self._codes.take(coded)
+        lanes = self._few_lanes(batch, values) if batch <= _FEW else self._many_lanes(batch, values)
         over = lanes[self._over] >> self._over_shift
         lanes <<= self._shift
         joined, start = lanes[: self._layers[0]], self._layers[0]
@@ -208,6 +205,34 @@ class Layout:
         words.T[self._begun] = joined
         words.T[self._over_word] |= over
         return words
+
+    def _many_lanes(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
+        """The codes of all lanes, ``uint64[L, B]``: plane by plane, so that no value is copied twice."""
+        lanes = np.empty((len(self._shift), batch), dtype=np.uint64)
+        coded = np.empty((len(self._coded_rows), batch), dtype=np.int64)
+        for name, plane in self.planes.items():
+            value = _of_present(plane, values[name])
+            if name in self._coded:
+                coded[self._coded[name]] = value
+            elif plane.kind == "integer":
+                lanes[self._rows[name]] = np.asarray(value) & plane.mask
+            else:
+                lanes[self._rows[name]] = value
+        coded += self._coded_base
+        lanes[self._coded_rows] = self._codes.take(coded)
+        return lanes
+
+    def _few_lanes(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
+        """The same for few observations, where the number of NumPy calls is what costs."""
+        parts = [_of_present(plane, values[name]) for name, plane in self.planes.items()]
+        numbers = np.concatenate(parts, axis=None, dtype=np.int64, casting="unsafe").reshape(-1, batch)
+        lanes = numbers.take(self._order, axis=0)
+        lanes[self._integer_rows] &= self._integer_masks
+        coded = lanes.take(self._coded_rows, axis=0)
+        coded += self._coded_base
+        lanes = lanes.view(np.uint64)
+        lanes[self._coded_rows] = self._codes.take(coded)
+        return lanes
 
     def split(self, observations: Observation) -> dict[str, Observation]:
         """Named views of observations ``[…, D]``: each plane as ``[…, bits]`` or ``[…, G, bits]``."""
@@ -248,8 +273,10 @@ class Layout:
         return "\n".join(rows)
 
 
-def _only_present(plane: Plane, value: NDArray[Any]) -> NDArray[Any]:
+def _of_present(plane: Plane, value: Any) -> Any:
     """The values of the groups that are present; ValueError if another group holds anything."""
+    if plane.present is None or len(value) <= plane.present:
+        return value
     empty = -1 if plane.kind == "one_hot" else 0
     if (value[plane.present :] != empty).any():
         raise ValueError(f"plane {plane.name!r}: expected nothing in the groups from {plane.present} on, got {value}")

@@ -12,9 +12,9 @@ cards of each class have been used, so a table over these numbers tells in how m
 can be filled; it follows from the table of the next place by a sum over the classes that may come.  A world is drawn
 from the first place to the last: a class, with chances by the ways that would be left, and of it any card.
 
-The tables hold floating-point numbers.  There are fewer than 128! ways to fill 128 places, so nothing overflows, and
-sums of positive numbers lose no digits: chances are right to some 14.  :func:`count_deals` counts in whole numbers of
-any size by the same tables.
+The tables hold floating-point numbers.  None can exceed ``128! * 5**128``, so nothing overflows, and sums of positive
+numbers lose no digits: chances are right to some 14.  :func:`count_deals` counts in whole numbers of any size by the
+same tables.
 
 Shape letters: **N** worlds, or different information sets among them, **P** seats, **W** copies of a card type, **K**
 kinds of cards, also classes of kinds, **T** places of the seats that are not the rest, **M** hidden cards.
@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import factorial, perm, prod
 from typing import Any, NamedTuple
 
@@ -36,8 +37,8 @@ from .chance import UInt64, derive, draw
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-MAX_CARDS = 128
-"""Most hidden cards: a random word carries a number below it in its lowest bits."""
+MAX_CARDS, MAX_KINDS = 128, 5
+"""Most hidden cards: a random word carries a number below it in its lowest bits; and most kinds of cards."""
 
 TABLE_BUDGET = 1 << 20  # numbers held in tables at a time, 8 MB
 WORLD_BUDGET = 1 << 13  # worlds drawn at a time, so that the arrays stay in the cache
@@ -54,16 +55,13 @@ _CARD_BITS = np.zeros((2, 256), dtype=np.uint64)
 _CARD_BITS[0, :64] = _CARD_BITS[1, 64:128] = BIT
 
 
-def _falling() -> NDArray[np.object_]:
+@cache
+def _falling(kind: type) -> NDArray[Any]:
     """``n (n - 1) … (n - u + 1)`` by ``n`` and ``u``: the ways to take ``u`` of ``n`` cards, one after the other."""
-    table = np.empty((MAX_CARDS + 1, MAX_CARDS + 1), dtype=object)
+    table = np.empty((MAX_CARDS + 1, MAX_CARDS + 1), dtype=kind)
     for n, u in np.ndindex(table.shape):
         table[n, u] = perm(n, u)
     return table
-
-
-_FALLING: dict[type, NDArray[Any]] = {object: _falling()}
-_FALLING[float] = _FALLING[object].astype(np.float64)
 
 
 # ------------------------------------------------------------------------------------------------------- front doors
@@ -87,7 +85,7 @@ def deal_within(keys: UInt64, hidden: UInt64, sizes: Ints, cannot: UInt64, kinds
     cannot
         ``uint64[N, P]``, the cards that each seat does not hold.
     kinds
-        At most eight bit sets that divide the deck, such that a seat can hold either all cards of a kind or none.
+        At most five bit sets that divide the deck, such that a seat can hold either all cards of a kind or none.
 
     Returns
     -------
@@ -96,7 +94,7 @@ def deal_within(keys: UInt64, hidden: UInt64, sizes: Ints, cannot: UInt64, kinds
     Raises
     ------
     ValueError
-        If the cards cannot be dealt so.
+        If the cards cannot be dealt so, or there are more than 128.
     """
     hands = np.zeros((*sizes.shape, hidden.shape[1]), dtype=np.uint64)
     if not len(keys):
@@ -176,10 +174,12 @@ class _Plan:
         count = np.bitwise_count(hidden[:, :, None] & words).sum(axis=1, dtype=np.int64)
         if count.sum(axis=1).max(initial=0) > MAX_CARDS:
             raise ValueError(f"expected at most {MAX_CARDS} hidden cards, got {count.sum(axis=1).max()}")
+        if len(kinds) > MAX_KINDS:
+            raise ValueError(f"expected at most {MAX_KINDS} kinds of cards, got {len(kinds)}")
         can = (cannot[:, :, None] & words) == 0
         given, room = _give_forced(hidden, sizes, can, count, words)
         fits = (count.sum(axis=1) == room.sum(axis=1)) & (room >= 0).all(axis=1)
-        fits &= ((can & (room > 0)[:, :, None]).any(axis=1) | (count == 0)).all(axis=1)
+        fits &= ((can * room[:, :, None]).sum(axis=1) >= count).all(axis=1)
         room[~fits] = count[~fits] = 0
         can &= (room > 0)[:, :, None] & (count > 0)[:, None, :]
 
@@ -322,7 +322,7 @@ def _last_table(plan: _Plan, rows: Ints, kind: type = object) -> NDArray[Any]:
 def _last_ways(plan: _Plan, rows: Ints, number: int, used: Ints, kind: type) -> NDArray[Any]:
     """Ways to take ``used`` cards of a class, so that the rest can hold the others."""
     count = plan.count[number, rows]
-    ways: NDArray[Any] = _FALLING[kind][count, used] * (plan.rest_holds[number, rows] | (used == count))
+    ways: NDArray[Any] = _falling(kind)[count, used] * (plan.rest_holds[number, rows] | (used == count))
     return ways
 
 
