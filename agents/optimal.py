@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from math import comb
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,7 @@ from .base import Agent
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Number = TypeVar("Number", np.int64, np.float64)
 
 GAME = "slippery_sam"
 MARGIN = 1e-9  # chips by which a redraw or a greater stake must be better, so that rounding decides nothing
@@ -173,12 +174,13 @@ class Turns:
     @property
     def unseen(self) -> Ints:
         """``int64[N]``, the number of cards not seen."""
-        return self.counts[0] + self.counts[1] + self.counts[2] + self.counts[3]
+        return _over_suits(self.counts)
 
     @property
     def edge(self) -> Floats:
         """``float64[N]``, what a chip bet now brings on the average."""
-        return EDGE[self.unseen, self.better]
+        edge: Floats = EDGE[self.unseen, self.better]
+        return edge
 
     def choices(self) -> Floats:
         """Expected chips of the turn from here on, ``float64[4, N]``: least bet, greatest bet, redraw, pass.
@@ -224,32 +226,31 @@ class Turns:
         return self.chips >= (redraws - done) * self.fee
 
     def _after(self, redraws: int, done: int, counts: Ints) -> Floats:
-        """Worth when a redraw has been paid and the next card is not exposed yet; fees paid before are left out."""
+        """Worth when a redraw has been paid and the next card is not exposed yet; the fees paid so far are left out."""
         least, most = self._offer(redraws, done)
-        unseen = counts[0] + counts[1] + counts[2] + counts[3]
+        unseen = _over_suits(counts)
         if redraws == REDRAWS:  # then a bad bet need not be made
-            return most * sum(GAINS[unseen - 1, counts[suit]] for suit in range(SUITS)) / unseen
+            return most * _over_suits(GAINS[unseen - 1, counts]) / unseen
         payable = self._payable(redraws + 1, done)
         again = np.empty(counts.shape)
         for suit in range(SUITS):
             left = counts.copy()
             left[suit] -= 1
             again[suit] = np.where(payable, self._after(redraws + 1, done, left) - self.fee, -np.inf)
-        total = np.zeros(len(self))
+        total: Floats = np.zeros(len(self))
         for better in range(RANKS):
             best = np.maximum(_bet_worth(least, most, unseen - 1, better), again)
-            for suit in range(SUITS):
-                total += np.where(better < counts[suit], best[suit], 0)
+            total += _over_suits(np.where(better < counts, best, 0.0))
         return total / unseen
 
     def _after_at_best(self, redraws: int, done: int, unseen: Ints) -> Floats:
         """No less than :meth:`_after` for any distribution of the unseen cards over the suits."""
         least, most = self._offer(redraws, done)
         if redraws == REDRAWS:
-            return most * CROWDED_GAIN[unseen]
+            return most * CROWDED_GAIN.take(unseen)
         again = self._after_at_best(redraws + 1, done, unseen - 1) - self.fee
         again[~self._payable(redraws + 1, done)] = -np.inf
-        total = np.zeros(len(self))
+        total: Floats = np.zeros(len(self))
         for better in range(RANKS):
             total += CROWDED[better].take(unseen) * np.maximum(_bet_worth(least, most, unseen - 1, better), again)
         return total / unseen
@@ -258,7 +259,14 @@ class Turns:
 def _bet_worth(least: Ints, most: Ints, unseen: Ints, better: int) -> Floats:
     """Worth of the better bet where so many cards win, ``float64[N]``; 0, a pass, where none can be made."""
     edge = EDGE_BY_BETTER[better].take(unseen)
-    return np.maximum(least * edge, most * edge)
+    worth: Floats = np.maximum(least * edge, most * edge)
+    return worth
+
+
+def _over_suits(numbers: NDArray[Number]) -> NDArray[Number]:
+    """The sum over the suits, in a fixed order, so that rounding does not depend on the size of the batch."""
+    total: NDArray[Number] = numbers[0] + numbers[1] + numbers[2] + numbers[3]
+    return total
 
 
 # --------------------------------------------------------------------------------------------------------------- banks
@@ -387,7 +395,8 @@ class Sight:
     @property
     def staking(self) -> Bools:
         """Where a banker is to stake, ``bool[B]``."""
-        return self.word("phase") == 1
+        staking: Bools = self.word("phase") == 1
+        return staking
 
     def turns(self, amounts: Amounts) -> Turns:
         """The moments of the seats to move; meaningless where a banker is to stake."""
@@ -521,7 +530,8 @@ class OptimalAgent(Agent):
             one_bank.step(worlds, actions)
             stay = np.flatnonzero(worlds.seat >= 0)
             worlds, going = worlds.take(stay), going[stay]
-        return gained.reshape(2, len(view), WORLDS).mean(axis=2)
+        mean: Floats = gained.reshape(2, len(view), WORLDS).mean(axis=2)
+        return mean
 
 
 def _expected_without_redraws(amounts: Amounts, worlds: Any, stakes: Ints) -> Floats:

@@ -95,7 +95,7 @@ def bca_interval(values: ArrayLike) -> Interval:
 INTERVALS: dict[str, Callable[[ArrayLike], Interval]] = {"student": student_interval, "bca": bca_interval}
 """Kinds of intervals by name.
 
-Student's is the usual one: the figures of a deal are bounded and the mean of hundreds of deals is near to normal, so that
+Student's is the usual one: figures of a deal are bounded and the mean of hundreds of deals is near to normal, so that
 both hardly differ, and Student's allows for few deals, takes no time, and has no chance of its own.  The bootstrap is
 there to check that, and for figures with a few very large values, such as chips."""
 

@@ -37,11 +37,12 @@ def middle_of_hands(which: Table, games: int) -> State:
     game = which.game
     moves = int(np.median(which.lengths)) // 2
     rows = np.arange(MANY * games)
-    state = game.new(match_seed(which.seed, rows, 2))
+    state: State = game.new(match_seed(which.seed, rows, 2))
     for step in range(moves):
         game.step(state, game.sample_legal(state, derive(which.seed, step, rows)))
     under_way = np.flatnonzero(state.seat >= 0)
-    return state.take(under_way[np.arange(games) % len(under_way)])
+    middle: State = state.take(under_way[np.arange(games) % len(under_way)])
+    return middle
 
 
 def sampler(view: InformationSet, worlds: int) -> Callable[[], int]:

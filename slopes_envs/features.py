@@ -226,11 +226,11 @@ class Layout:
         """The same for few observations, where the number of NumPy calls is what costs."""
         parts = [_of_present(plane, values[name]) for name, plane in self.planes.items()]
         numbers = np.concatenate(parts, axis=None, dtype=np.int64, casting="unsafe").reshape(-1, batch)
-        lanes = numbers.take(self._order, axis=0)
-        lanes[self._integer_rows] &= self._integer_masks
-        coded = lanes.take(self._coded_rows, axis=0)
+        numbers = numbers.take(self._order, axis=0)
+        numbers[self._integer_rows] &= self._integer_masks
+        coded = numbers.take(self._coded_rows, axis=0)
         coded += self._coded_base
-        lanes = lanes.view(np.uint64)
+        lanes: NDArray[np.uint64] = numbers.view(np.uint64)
         lanes[self._coded_rows] = self._codes.take(coded)
         return lanes
 

@@ -58,7 +58,7 @@ _CARD_BITS[0, :64] = _CARD_BITS[1, 64:128] = BIT
 @cache
 def _falling(kind: type) -> NDArray[Any]:
     """``n (n - 1) … (n - u + 1)`` by ``n`` and ``u``: the ways to take ``u`` of ``n`` cards, one after the other."""
-    table = np.empty((MAX_CARDS + 1, MAX_CARDS + 1), dtype=kind)
+    table: NDArray[Any] = np.empty((MAX_CARDS + 1, MAX_CARDS + 1), dtype=kind)
     for n, u in np.ndindex(table.shape):
         table[n, u] = perm(n, u)
     return table
@@ -264,7 +264,9 @@ def _rest(can: Bools, room: Ints) -> Bools:
     """The seats that can hold the same classes as each other and have most room together, and those without room."""
     same = (can[:, :, None] == can[:, None]).all(axis=3)
     together = np.where(room > 0, (same * room[:, None]).sum(axis=2), -1)
-    return np.take_along_axis(same, together.argmax(axis=1)[:, None, None], axis=1)[:, 0] | (room == 0)
+    rest: Bools = np.take_along_axis(same, together.argmax(axis=1)[:, None, None], axis=1)[:, 0]
+    rest |= room == 0
+    return rest
 
 
 def _place_by_place(can: Bools, served: Ints) -> NDArray[np.uint8]:

@@ -182,6 +182,7 @@ class _Run(BaseCallback):
         self.settings, self.out, self.opponents = settings, out, opponents
         self.progress, self.interrupted = progress, interrupted
         self.saved_at = self.tick = time.monotonic()
+        self.evaluated_at = -1  # decisions
 
     def _on_step(self) -> bool:
         return True
@@ -217,6 +218,7 @@ class _Run(BaseCallback):
             model.logger.record(f"eval/{spec}_error", error)
             results.append((spec, mean, error))
         self.progress.evaluated(model, results)
+        self.evaluated_at = model.num_timesteps
         if results[-1][1] > model.best_result:
             model.best_result = results[-1][1]
             model.save(self.out / BEST)
@@ -224,7 +226,7 @@ class _Run(BaseCallback):
     def finish(self) -> None:
         """Evaluate and save at the end of the run."""
         model: Any = self.model
-        if not self.interrupted():
+        if not self.interrupted() and self.evaluated_at < model.num_timesteps:
             self._evaluate()
             model.evaluations += 1
         if not (self.out / BEST).exists():

@@ -189,7 +189,10 @@ class SelfPlay:
 
     def _plays_on(self, seats: Ints, trick: int) -> NDArray[np.bool_]:
         """Whether all that seats do after a trick is the player's own choice."""
-        return (seats != self.explorer) | (self.explored_trick <= trick) | (self.explored_trick >= HAND)
+        own: NDArray[np.bool_] = (
+            (seats != self.explorer) | (self.explored_trick <= trick) | (self.explored_trick >= HAND)
+        )
+        return own
 
     def _positions(self) -> Positions:
         parts = []

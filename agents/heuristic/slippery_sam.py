@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet, UnknownName
-from slopes_envs.games.slippery_sam import REDRAWS, SUITS
+from slopes_envs.games.slippery_sam import REDRAWS
 
 from ..base import Agent
 from ..optimal import GAINS, GREATEST, LEAST, LOSSES, PASS, REDRAW, Amounts, Sight, Turns, chosen_actions
@@ -93,8 +93,7 @@ class SlipperySamPlayer(Agent):
         """Chips that a bet against the average next card brings once the fee has been paid, ``float64[N]``."""
         least, most = self.amounts.bets(turns.bank + turns.fee, turns.chips - turns.fee)
         left = turns.unseen - 1
-        gains = sum(GAINS[left, turns.counts[suit]] for suit in range(SUITS))
-        losses = sum(LOSSES[left, turns.counts[suit]] for suit in range(SUITS))
+        gains, losses = (table[left, turns.counts].sum(axis=0) for table in (GAINS, LOSSES))
         worth: Floats = (most * gains + least * losses) / turns.unseen
         return worth
 
