@@ -413,7 +413,7 @@ def evaluate(
         typer.Option(
             "--value",
             metavar="SPEC",
-            help="A value for control variates: rollout:times=4,agent=SPEC, ppo:PATH, or module:Class.",
+            help="Value for control variates: rollout:times=4,agent=SPEC, distance (Slopes), ppo:PATH, module:Class.",
         ),
     ] = None,
     interval: Annotated[

@@ -1,5 +1,8 @@
 """Worlds: hidden cards dealt to seats of which it is known what they cannot hold, every such deal equally likely.
 
+A deal gives every hidden card to a seat.  The two copies of a card type are two cards; one that has been played is no
+longer hidden, whichever it was, and its seat may hold the other like any hidden card.
+
 The deals are counted, and drawn by the counts.  Three things keep that small:
 
 - Cards differ only by which seats can hold them: kinds of cards that the same seats can hold are one *class*.

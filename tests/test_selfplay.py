@@ -22,7 +22,7 @@ from slopes_envs import InformationSet, game_names, make_game, match_seed
 from slopes_training.advantages import seat_advantages
 from slopes_training.config import TrainingConfig, default_config_path, dump_config, load_config
 from slopes_training.policies import SelfPlayPolicy
-from slopes_training.selfplay import SelfPlayEnv, SelfPlayMaskablePPO
+from slopes_training.selfplay import Diverged, SelfPlayEnv, SelfPlayMaskablePPO
 from slopes_training.train import run
 from slopes_training.watch import advantage_over
 
@@ -118,6 +118,30 @@ def test_with_lambda_one_the_target_is_what_the_seat_still_scores() -> None:
         end = 32 if t < 33 else 65
         scores = model._rollout.rewards[end, np.arange(16), model._rollout.seats[t]]
         assert np.allclose(result.returns[t], scores, atol=1e-4)
+
+
+@pytest.mark.parametrize("used", [1, 2, 255, 257, 512])
+def test_minibatches_of_any_size_keep_the_network_finite(used: int) -> None:
+    model = small_model(batch_size=256)
+    model._setup_learn(10_000)
+    model.collect_rollouts(model.env, model._init_callback(None), None, 33)
+    whole = seat_advantages(model._rollout, 1.0, 0.95)
+    kept = np.zeros(33 * 16, dtype=bool)
+    kept[:used] = True
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("slopes_training.selfplay.seat_advantages", lambda *_: whole._replace(used=kept.reshape(33, 16)))
+        model.train()
+    assert all(torch.isfinite(tensor).all() for tensor in model.policy.state_dict().values())
+
+
+def test_a_loss_that_is_not_finite_stops_the_run() -> None:
+    model = small_model()
+    model._setup_learn(10_000)
+    model.collect_rollouts(model.env, model._init_callback(None), None, 33)
+    model._rollout.rewards[5, 3] = np.nan
+    with pytest.raises(Diverged, match="training has diverged: the loss is nan after 528 decisions"):
+        model.train()
+    assert all(torch.isfinite(tensor).all() for tensor in model.policy.state_dict().values())
 
 
 def test_reward_kinds() -> None:

@@ -377,24 +377,20 @@ def test_the_second_opening_card_in_whole_hands(players: int) -> None:
     state = new_batch(game, 60)
     for step in range(players):
         game.step(state, random_actions(game, state, step))
-    red_two, number = np.uint64(1 << sluff.DECK.parse("R2")), 6000
+    number = 6000
     for to_lead in (True, False):
-        opener = state.opener.astype(np.int64)
-        free = (state.opener != state.dealer) & ((state.hands[np.arange(60), state.dealer] & red_two) == 0)
-        i = int(np.flatnonzero(free)[0])
-        seat = int(state.dealer[i])  # comes last, so the seats after the opener are those between
-        later = [s % players for s in range(opener[i] + 1, opener[i] + players) if s % players != seat]
-        passed_over = set(game.describe(state, i)["without_R2"])
-        later = [s for s in later if s not in passed_over]
-        own_hand = game.hand_size - (not to_lead)
-        chances = {int(opener[i]): (game.hand_size - 1 if to_lead else own_hand)}
+        opener, dealer = state.opener.astype(np.int64), state.dealer.astype(np.int64)
+        hidden = (state.hands[np.arange(60), dealer] & sluff.OPENING_BIT) == 0
+        i = int(np.where(hidden, (dealer - opener) % players, 0).argmax())
+        later = [seat % players for seat in range(opener[i] + 1, dealer[i] + players * (dealer[i] < opener[i]))]
+        assert len(later) >= 3  # the dealer, who looks on, comes after them
+        chances = {int(opener[i]): game.hand_size - 1}
         chances |= dict.fromkeys(later, (2 if to_lead else 1) * game.hand_size)
-        world = game.resample(state.take(np.full(number, i)), seat, derive(8, np.arange(number)))
-        holders = (world.hands & red_two) != 0
+        world = game.resample(state.take(np.full(number, i)), int(dealer[i]), derive(8, np.arange(number)))
+        holders = (world.hands & sluff.OPENING_BIT) != 0
         if to_lead:
-            both = (world.doubles[:, opener[i]] & red_two) != 0
             assert holders[:, opener[i]].all()
-            holders[:, opener[i]] = both
+            holders[:, opener[i]] = (world.doubles[:, opener[i]] & sluff.OPENING_BIT) != 0
         counts = holders.sum(axis=0)
         assert counts.sum() == number and set(np.flatnonzero(counts)) <= set(chances)
         expected = np.array(list(chances.values())) * number / sum(chances.values())

@@ -140,6 +140,10 @@ class SelfPlayEnv(VecEnv):
         return [False for _ in self._get_indices(indices)]
 
 
+class Diverged(ValueError):
+    """The loss is not a finite number; nothing of it has reached the network."""
+
+
 class Rollout:
     """What was seen and done in T moves of B games.  Observations and masks stay one byte an entry."""
 
@@ -335,7 +339,9 @@ class SelfPlayMaskablePPO(MaskablePPO):
         losses: list[tuple[float, ...]] = []
         for _ in range(self.n_epochs):
             order = torch.randperm(len(data.actions), generator=generator)
-            for rows in torch.split(order, self.batch_size or len(order)):
+            # Of nearly equal sizes: a last one of a few decisions would weigh as much as a whole one.
+            count = max(round(len(order) / (self.batch_size or len(order))), 1)
+            for rows in torch.tensor_split(order, count):
                 losses.append(self._update(data.take(rows), clip_range))
             self._n_updates += 1
         self._log(losses, rollout, advantages, clip_range)
@@ -345,12 +351,17 @@ class SelfPlayMaskablePPO(MaskablePPO):
         values, log_probs, entropy = self.policy.evaluate_actions(batch.observations, batch.actions, batch.legal)
         log_ratio = log_probs - batch.log_probs
         ratio = log_ratio.exp()
-        advantages = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
+        advantages = _normalised(batch.advantages)
         clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
         policy_loss = -torch.min(advantages * ratio, advantages * clipped).mean()
         value_loss = torch.nn.functional.mse_loss(values.squeeze(1), batch.returns)
         mean_entropy = entropy.mean()
         loss = policy_loss + self.vf_coef * value_loss - self.ent_coef * mean_entropy
+        if not torch.isfinite(loss):
+            raise Diverged(
+                f"training has diverged: the loss is {loss.item()} after {self.num_timesteps} decisions "
+                "(try a smaller learning rate); the last checkpoint was written before that"
+            )
         self.policy.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
@@ -400,6 +411,13 @@ class SelfPlayMaskablePPO(MaskablePPO):
             env.restore(model.snapshot)
             model._last_obs = env.observe()
         return model
+
+
+def _normalised(advantages: torch.Tensor) -> torch.Tensor:
+    """Advantages of a minibatch with mean 0 and deviation 1; a single one is 0, having no deviation."""
+    if len(advantages) < 2:
+        return torch.zeros_like(advantages)
+    return (advantages - advantages.mean()) / (advantages.std() + 1e-8)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
     python -m slopes_agents.heuristic.fit_slippery_slope
 
-writes ``slippery_slope_table.npz`` beside this file, the same one every time (SciPy and Typer are needed).
+writes ``slippery_slope_table.npz`` beside this file, the same one every time, in some two minutes of one core (SciPy
+and Typer are needed).
 
 Every round the player plays some thousand hands at a table of three equals, and the tables are fitted anew to what
 came of all positions of the later half of the rounds so far (to answer the last round alone would make bids swing:

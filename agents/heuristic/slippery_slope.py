@@ -46,6 +46,7 @@ from numpy.typing import NDArray
 
 from slopes_envs import InformationSet
 from slopes_envs.cards import bits_of
+from slopes_envs.files import written_beside
 from slopes_envs.games.slippery_slope import (
     ACE,
     BIDS,
@@ -289,11 +290,9 @@ class Experience:
             return cls(**{spec.name: tables[spec.name] for spec in fields(cls)})
 
     def save(self, path: Path) -> None:
-        """Write the tables beside ``path``, then put them in its place."""
-        beside = path.with_name(path.name + ".tmp")
-        with beside.open("wb") as file:
+        """Write the tables to ``path``, whole or not at all."""
+        with written_beside(path) as file:
             np.savez_compressed(file, **{spec.name: getattr(self, spec.name) for spec in fields(self)})
-        beside.replace(path)
 
     def bounds(self, hand: Bits, out: Bits) -> tuple[Ints, Ints]:
         """Floor and ceiling of hands ``uint32[B]``, given the cards that are out: two ``int64[B]``, thousandths."""
