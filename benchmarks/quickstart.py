@@ -110,7 +110,7 @@ def main(
         out=folder,
         minutes=minutes,
         seed=seed,
-        overrides=["evaluation.every=1000000"],
+        overrides=["evaluation.every=500000"],
         console=console,
     )
     if not (folder / BEST).exists():

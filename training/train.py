@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,13 +97,12 @@ def run(
         watcher = _Run(settings, out, opponents, progress, interrupted)
         total = settings.decisions if settings.minutes is None else 2**62
         try:
-            # With reset_num_timesteps=False, Stable-Baselines3 adds what is done already.
-            model.learn(max(total - model.num_timesteps, 0), callback=watcher, reset_num_timesteps=False)
-        except _Finished:
-            pass
+            with suppress(_Finished):
+                # With reset_num_timesteps=False, Stable-Baselines3 adds what is done already.
+                model.learn(max(total - model.num_timesteps, 0), callback=watcher, reset_num_timesteps=False)
+            watcher.finish()
         finally:
             model.logger.close()
-        watcher.finish()
     if interrupted():
         console.print(f"Stopped at {model.num_timesteps:,} decisions; go on with --resume.")
     return model
@@ -229,6 +228,7 @@ class _Run(BaseCallback):
         if not self.interrupted() and self.evaluated_at < model.num_timesteps:
             self._evaluate()
             model.evaluations += 1
+            model.logger.dump(model.num_timesteps)
         if not (self.out / BEST).exists():
             model.save(self.out / BEST)
         self._save()
