@@ -950,7 +950,9 @@ class Filling(NamedTuple):
         passes
             Its passes: after how many events, and what was lacked.
         """
-        banned, ways = _groups_after_passes(seat, dealt, events, passes)
+        put = {event % TYPES for event in events if event < EVENT_KNOWN and event // TYPES == seat}
+        relevant = sum(1 << card for card in {*np.flatnonzero(hidden).tolist(), *put})
+        banned, ways = _groups_after_passes(seat, dealt, events, passes, relevant)
         allowed = (np.array(banned, dtype=np.uint64)[:, None] & BIT[:TYPES]) == 0
         open_to = hidden * allowed
         totals = open_to.sum(axis=1).tolist()
@@ -1027,17 +1029,19 @@ def _passes_of(seat: int, last: Pass | None) -> tuple[tuple[int, int], ...]:
 
 @lru_cache(maxsize=256)
 def _groups_after_passes(
-    seat: int, dealt: int, events: bytes, passes: tuple[tuple[int, int], ...]
+    seat: int, dealt: int, events: bytes, passes: tuple[tuple[int, int], ...], relevant: int = (1 << TYPES) - 1
 ) -> tuple[list[int], dict[tuple[int, ...], int]]:
-    """What each group must not hold, as bit sets, and in how many ways so many cards are left in the groups."""
+    """What each group must not hold, as bit sets, and in how many ways so many cards are left in the groups.
+
+    Only cards of ``relevant`` (a bit set) can be in the groups.  Groups that must not hold the same are one.
+    """
     lacked = list(passes)
     banned = [0]
     ways: dict[tuple[int, ...], int] = {(dealt,): 1}
     for number in range(len(events) + 1):
         while lacked and lacked[0][0] == number:
-            cards = lacked.pop(0)[1]
-            banned = [*(group | cards for group in banned), 0]
-            ways = {(*left, 0): count for left, count in ways.items()}
+            cards = lacked.pop(0)[1] & relevant
+            banned, ways = _one_of_each([*(group | cards for group in banned), 0], ways)
         if number == len(events):
             break
         event = events[number]
@@ -1047,6 +1051,16 @@ def _groups_after_passes(
             sources = [group for group, cards in enumerate(banned) if not cards >> event % TYPES & 1]
             ways = _after_putting(ways, sources)
     return banned, ways
+
+
+def _one_of_each(banned: list[int], ways: dict[tuple[int, ...], int]) -> tuple[list[int], dict[tuple[int, ...], int]]:
+    """Put groups together that must not hold the same, which are neighbours, and add an empty group at the end."""
+    starts = [group for group, cards in enumerate(banned) if group == 0 or cards != banned[group - 1]]
+    together: dict[tuple[int, ...], int] = {}
+    for left, count in ways.items():
+        merged = tuple(sum((*left, 0)[start:end]) for start, end in pairwise([*starts, len(banned)]))
+        together[merged] = together.get(merged, 0) + count
+    return [banned[start] for start in starts], together
 
 
 def _after_putting(ways: dict[tuple[int, ...], int], sources: Sequence[int]) -> dict[tuple[int, ...], int]:
