@@ -40,7 +40,7 @@ from .provenance import commit
 from .values import Value, make_value
 from .workers import Stoppable, spread
 
-CHUNK_DEALS = 250
+CHUNK_DEALS = 50
 """Deals that are played in one batch."""
 
 AGENT, AGAINST = 0, 1

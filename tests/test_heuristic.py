@@ -12,13 +12,21 @@ from numpy.typing import NDArray
 from variants import VARIANTS, made, variant_id
 
 from slopes_agents import Agent, make_agent
-from slopes_agents.heuristic import HeuristicAgent, fit_slippery_slope, heuristic_games
+from slopes_agents.greedy import GreedyAgent
+from slopes_agents.heuristic import HeuristicAgent, fit_slippery_slope
 from slopes_agents.heuristic import slippery_slope as player_of_slippery_slope
+from slopes_agents.per_game import AgentFamily
 from slopes_agents.play import play_out
 from slopes_envs import Game, InformationSet, State, derive, make_game, match_seed
 from slopes_envs.games import slippery_slope
 
-PLAYED = [(name, rules) for name in heuristic_games() for rules in VARIANTS[name]]
+FAMILIES: list[type[AgentFamily]] = [GreedyAgent, HeuristicAgent]
+PLAYED = [
+    pytest.param(family.family, (name, rules), id=f"{family.family}-{variant_id((name, rules))}")
+    for family in FAMILIES
+    for name in family.games()
+    for rules in VARIANTS[name]
+]
 
 
 def going(state: State) -> State:
@@ -29,10 +37,10 @@ def going(state: State) -> State:
 # ------------------------------------------------------------------------------------------------ of every game
 
 
-@pytest.mark.parametrize("variant", PLAYED, ids=variant_id)
-def test_every_choice_is_legal_in_mixed_batches(variant: tuple[str, dict[str, Any]]) -> None:
+@pytest.mark.parametrize(("spec", "variant"), PLAYED)
+def test_every_choice_is_legal_in_mixed_batches(spec: str, variant: tuple[str, dict[str, Any]]) -> None:
     game = made(variant)
-    agent = make_agent("heuristic", game)
+    agent = make_agent(spec, game)
     state = going(staggered(game, 400, 50))
     for step in range(12):
         view = InformationSet(game, state)
@@ -47,10 +55,10 @@ def test_every_choice_is_legal_in_mixed_batches(variant: tuple[str, dict[str, An
             break
 
 
-@pytest.mark.parametrize("variant", PLAYED, ids=variant_id)
-def test_a_choice_depends_on_the_view_alone(variant: tuple[str, dict[str, Any]]) -> None:
+@pytest.mark.parametrize(("spec", "variant"), PLAYED)
+def test_a_choice_depends_on_the_view_alone(spec: str, variant: tuple[str, dict[str, Any]]) -> None:
     game = made(variant)
-    agent = make_agent("heuristic", game)
+    agent = make_agent(spec, game)
     state = going(staggered(game, 257, 60))
     together = agent.act(InformationSet(game, state))
     assert (agent.act(InformationSet(game, state)) == together).all()
@@ -60,13 +68,13 @@ def test_a_choice_depends_on_the_view_alone(variant: tuple[str, dict[str, Any]])
     assert (np.concatenate(alone) == together[:60]).all()
 
 
-@pytest.mark.parametrize("variant", PLAYED, ids=variant_id)
-def test_probabilities_where_they_are_told_fit_the_choices(variant: tuple[str, dict[str, Any]]) -> None:
+@pytest.mark.parametrize(("spec", "variant"), PLAYED)
+def test_probabilities_where_they_are_told_fit_the_choices(spec: str, variant: tuple[str, dict[str, Any]]) -> None:
     game = made(variant)
-    agent = make_agent("heuristic", game)
+    agent = make_agent(spec, game)
     view = InformationSet(game, going(staggered(game, 100, 40)))
     if not agent.has_probabilities:
-        with pytest.raises(TypeError, match="heuristic"):
+        with pytest.raises(TypeError, match=spec):
             agent.probabilities(view)
         return
     chances = agent.probabilities(view)

@@ -1,0 +1,66 @@
+"""What a searching seat wants: the unit of all values of a search, and how far ahead a game is played out.
+
+A search looks no further than the end of the present hand (in Slopes: the match), or than a game's depth.  What it
+counts is the *lead* that the hand brings: the change in the score of the own side less the mean change of the other
+sides, for that is what wins a match, and what duplicate deals measure.
+
+Shape letters: **N** games, **P** seats, **S** sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopes_envs import Game, InformationSet, State
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How a game is searched."""
+
+    unit: float
+    """Standard deviation of the lead of a hand among rule-based players: exploration is in this unit."""
+    depth: int | None = None
+    """Decisions after which a roll-out is cut off; None plays hands to their end."""
+    evaluate: Callable[[InformationSet], Floats] | None = None
+    """Expected lead of the seats of a view from there on, ``float64[N]``: what a roll-out that is cut off is worth."""
+
+
+def reach_of(game: Game[Any, Any]) -> Reach:
+    """How a game is searched; one that is not listed is played to the end of its hand in units of its rewards."""
+    if game.name == "slopes":
+        from ..heuristic.slopes import evaluate
+
+        return Reach(unit=1.0, depth=40, evaluate=evaluate)
+    units = {"slippery_slope": 4.0, "sloppy_seconds": 25.0, "sluff": 40.0, "slippery_sam": 30.0}
+    return Reach(unit=units.get(game.name, game.reward_range[1] - game.reward_range[0]))
+
+
+class Lead:
+    """Turns scores into leads, for the seats of one game."""
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        sides = np.zeros((len(game.teams), game.num_players))
+        for side, seats in enumerate(game.teams):
+            sides[side, list(seats)] = 1 / len(seats)
+        own = np.argmax(sides > 0, axis=0)
+        others = len(game.teams) - 1
+        # [P, P]: of the mean score of the own side, less that of each other side shared out.
+        self._weights = (sides[own] * (1 + 1 / others) - sides.sum(axis=0) / others).T
+        self._game = game
+
+    def all_seats(self, scores: NDArray[Any]) -> Floats:
+        """The lead of every seat, ``float64[N, P]``, from scores ``[N, P]``."""
+        leads: Floats = scores @ self._weights
+        return leads
+
+    def of(self, state: State) -> Floats:
+        """The lead of every seat in the match so far, ``float64[N, P]``."""
+        return self.all_seats(self._game.scores(state))
