@@ -75,8 +75,15 @@ class Agent(ABC):
 
 
 def parse_arguments(agent: type[Agent], text: str) -> dict[str, Any]:
-    """Keyword arguments for an agent's constructor from ``key=value,…``, converted by the type of their defaults."""
-    parameters = dict(list(inspect.signature(agent.__init__).parameters.items())[2:])  # without self and game
+    """Keyword arguments for an agent's constructor from ``key=value,…``, converted by the type of their defaults.
+
+    Only parameters whose default is a number or a text can be given so.
+    """
+    parameters = {
+        name: parameter
+        for name, parameter in inspect.signature(agent.__init__).parameters.items()
+        if isinstance(parameter.default, int | float | str)
+    }
     arguments: dict[str, Any] = {}
     for part in filter(None, text.split(",")):
         key, equals, value = part.partition("=")
@@ -100,9 +107,11 @@ def make_agent(spec: str, game: Game[Any, Any]) -> Agent:
     UnknownName
         If no agent is called so.
     ValueError
-        If it does not play this game, or for arguments that it does not take.
+        If it is no agent or does not play this game, or for arguments that it does not take.
     """
     agent_class, arguments = resolve_agent(spec)
+    if not (isinstance(agent_class, type) and issubclass(agent_class, Agent)):
+        raise ValueError(f"agent {spec!r}: expected a subclass of slopes_agents.Agent, got {agent_class!r}")
     agent: Agent = agent_class.from_spec(game, arguments)
     agent.spec = spec
     return agent

@@ -22,6 +22,7 @@ try:
 except ModuleNotFoundError as missing:  # the script is installed without its extra, too
     sys.exit(f'slopes needs {missing.name}, which the extra "cli" brings: pip install "slopes-envs[cli]"')
 
+from . import __version__
 from .errors import UnknownName
 from .game import allowed
 from .registry import game_class, game_names, make_game
@@ -76,6 +77,21 @@ JsonOption = Annotated[
 
 
 P = ParamSpec("P")
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", callback=_tell_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options of the command itself."""
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from slopes_benchmarks import duplicate, terminal
-from slopes_envs import cli, game_names, make_game
+from slopes_envs import __version__, cli, game_names, make_game
 from slopes_envs.records import read_records
 
 GAME = "slippery_slope"
@@ -64,6 +64,16 @@ except SystemExit as stop:
     assert (done.returncode, done.stderr) == (0, "")
     for command in ("games", "record", "replay", "train", "evaluate", "league"):
         assert f"\n  {command} " in done.stdout
+
+
+def test_the_version_is_told() -> None:
+    result = slopes("--version")
+    assert (result.exit_code, result.stdout) == (0, f"{__version__}\n")
+
+
+def test_what_is_no_agent_is_refused() -> None:
+    said = refused(*EVALUATE[:3], "slopes_agents.play:choose", *EVALUATE[4:])
+    assert "expected a subclass of slopes_agents.Agent, got <function choose" in said
 
 
 def test_the_command_says_which_extra_it_needs() -> None:
