@@ -7,8 +7,9 @@ visited and how often it was *available*:
 
     mean lead of the seat that moves + c * sqrt(log(availability) / visits)
 
-Every seat goes for its own lead (max^n, Luckhardt and Irani 1986).  The tree has no nodes for chance: what is drawn
-from a stock or dealt within a hand differs from world to world below the same node.
+Every seat goes for its own lead (max^n, Luckhardt and Irani 1986).  The tree has no nodes for what its seat does not
+see: cards drawn or dealt within a hand differ from world to world below the same node, and so do bids that others make
+in secret, which are drawn as in sampled worlds.
 
 Descents of a few iterations are made one after another and their hands then played on as one batch.  An iteration that
 is under way counts as a visit but not in the mean, as in Liu et al., "Watch the Unobserved" (ICLR 2020).
@@ -66,13 +67,13 @@ class IsmctsAgent(Agent):
         super().__init__(game)
         if iterations < 1:
             raise ValueError(f"agent ismcts: iterations expected a whole number of at least 1, got {iterations}")
-        if not c >= 0:
-            raise ValueError(f"agent ismcts: c expected a number of at least 0, got {c}")
+        if not 0 <= c < np.inf:
+            raise ValueError(f"agent ismcts: c expected a finite number of at least 0, got {c}")
         self.iterations = iterations
         reach = reach_of(game)
-        self.exploration = c * reach.unit
+        self.exploration, self.unseen = c * reach.unit, reach.unseen
         self.rollouts = Rollouts(game, make_agent(rollout, game), reach)
-        self.bidder = hidden_bidder(game, rollout, self.rollouts.agent)
+        self.bidder = hidden_bidder(game, self.rollouts.agent)
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose an action in every game."""
@@ -94,21 +95,24 @@ class IsmctsAgent(Agent):
             hands, before = worlds.hand.copy(), Lead(self.game).of(worlds)
             keys = derive(worlds.seed, first)
             paths = [
-                self._descend(trees, worlds, np.arange(len(view)) * count + number, keys) for number in range(count)
+                self._descend(trees, view.seats, worlds, np.arange(len(view)) * count + number, keys)
+                for number in range(count)
             ]
             values = self.rollouts.values(worlds, hands, before)
             for number, path in enumerate(paths):
                 trees.learn(path, values[number::count])
         return trees
 
-    def _descend(self, trees: Trees, worlds: State, places: Ints, keys: NDArray[np.uint64]) -> list[Path]:
+    def _descend(self, trees: Trees, seats: Ints, worlds: State, places: Ints, keys: NDArray[np.uint64]) -> list[Path]:
         """Go down every tree in its world, add a node, and leave the worlds, in place, where that node is."""
-        game, path = self.game, []
+        game = self.game
+        path: list[Path] = []
         rows = np.arange(len(places))
         node = np.zeros(len(places), dtype=np.int64)
         going = worlds.take(places)
         hands = going.hand.copy()
         while len(rows):
+            self._take_unseen(going, seats[rows])
             legal = game.legal(going)
             children = trees.children[rows, node]
             known = children >= 0
@@ -134,6 +138,15 @@ class IsmctsAgent(Agent):
                 worlds.put(places[rows[done]], going.take(done))
                 going, rows, node, hands = going.take(stay), rows[stay], node[stay], hands[stay]
         return path
+
+    def _take_unseen(self, state: State, seats: Ints) -> None:
+        """Take, in place, the actions to come that ``seats`` do not see."""
+        if self.unseen is None:
+            return
+        while len(rows := np.flatnonzero(self.unseen(state) & (state.seat != seats))):
+            part = state.take(rows)
+            self.game.step(part, self.bidder(part, part.seed), check=False)
+            state.put(rows, part)
 
 
 class Path:

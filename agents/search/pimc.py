@@ -28,10 +28,13 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet, State
 from slopes_envs.chance import UInt64, derive
+from slopes_envs.game import BidModel
 
 from ..base import Agent, make_agent
+from ..heuristic import HeuristicAgent
+from ..random import RandomAgent
 from .rollouts import Rollouts
-from .stakes import Floats, Lead, reach_of
+from .stakes import Floats, Lead, Reach, reach_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -53,10 +56,14 @@ class PimcAgent(Agent):
     worlds
         W, the most worlds an action is tried in.
     rollout
-        Spec of the agent that plays hands on, and that bids where bids are hidden.
+        The agent, or its spec, that plays hands on, and that bids where bids are hidden.
+    reach
+        How far hands are played on; by default as is usual for the game.
     """
 
-    def __init__(self, game: Game[Any, Any], worlds: int = 32, rollout: str = "heuristic") -> None:
+    def __init__(
+        self, game: Game[Any, Any], worlds: int = 32, rollout: str | Agent = "heuristic", reach: Reach | None = None
+    ) -> None:
         """Make the agent.
 
         Raises
@@ -68,8 +75,9 @@ class PimcAgent(Agent):
         if worlds < 1:
             raise ValueError(f"agent pimc: worlds expected a whole number of at least 1, got {worlds}")
         self.worlds = worlds
-        self.rollouts = Rollouts(game, make_agent(rollout, game), reach_of(game))
-        self.bidder = hidden_bidder(game, rollout, self.rollouts.agent)
+        agent = make_agent(rollout, game) if isinstance(rollout, str) else rollout
+        self.rollouts = Rollouts(game, agent, reach or reach_of(game))
+        self.bidder = hidden_bidder(game, agent)
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose an action in every game."""
@@ -81,9 +89,13 @@ class PimcAgent(Agent):
             chosen[rows] = self._search(view.take(rows), legal[rows])
         return chosen
 
+    def candidates(self, view: InformationSet, legal: Bools) -> tuple[Bools, Ints]:
+        """Actions worth trying, ``bool[G, A]``, and what the roll-out agent would do, ``int64[G]``."""
+        return legal, self.rollouts.agent.act(view)
+
     def _search(self, view: InformationSet, legal: Bools) -> Ints:
-        habit = self.rollouts.agent.act(view)
-        tally = Tally(legal)
+        tried, habit = self.candidates(view, legal)
+        tally = Tally(tried)
         for number, count in enumerate(rounds(self.worlds)):
             rows = np.flatnonzero(tally.running.sum(axis=1) > 1)
             if not len(rows):
@@ -92,7 +104,8 @@ class PimcAgent(Agent):
             worlds = searched.sample(count, derive(searched.keys, number), self.bidder)
             tally.add(rows, try_actions(self.rollouts, worlds, searched.seats, tally.running[rows], count))
             tally.drop_the_worse(SETTLED)
-        return tally.best(habit, BENEFIT_OF_DOUBT)
+        doubt = 0.0 if isinstance(self.rollouts.agent, RandomAgent) else BENEFIT_OF_DOUBT  # chance has no reasons
+        return tally.best(habit, doubt)
 
 
 def rounds(worlds: int) -> Iterator[int]:
@@ -183,9 +196,10 @@ class Tally:
         return np.where(self.running[games, habit] & close, habit, leader)
 
 
-def hidden_bidder(game: Game[Any, Any], rollout: str, agent: Agent) -> Any:
+def hidden_bidder(game: Game[Any, Any], agent: Agent) -> BidModel:
     """How hidden bids are drawn in sampled worlds: as the roll-out agent bids, or a better one if that is random."""
-    bidder = make_agent("heuristic", game) if rollout == "random" else agent
+    knows_better = isinstance(agent, RandomAgent) and game.name in HeuristicAgent.games()
+    bidder = make_agent("heuristic", game) if knows_better else agent
 
     def bid(state: State, keys: UInt64) -> Ints:
         return bidder.act(InformationSet(game, state))

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet, State
+from slopes_envs.games.slippery_slope import P as SLIPPERY_SLOPE_SEATS
+from slopes_envs.games.slippery_slope import SlipperySlopeState
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +33,13 @@ class Reach:
     """Decisions after which a roll-out is cut off; None plays hands to their end."""
     evaluate: Callable[[InformationSet], Floats] | None = None
     """Expected lead of the seats of a view from there on, ``float64[N]``: what a roll-out that is cut off is worth."""
+    unseen: Callable[[Any], NDArray[np.bool_]] | None = None
+    """Where the next action is seen by nobody but the seat to move, ``bool[N]`` of a state; None if nowhere."""
+
+
+def _bids_in_secret(state: SlipperySlopeState) -> NDArray[np.bool_]:
+    bidding: NDArray[np.bool_] = state.moves < SLIPPERY_SLOPE_SEATS
+    return bidding
 
 
 def reach_of(game: Game[Any, Any]) -> Reach:
@@ -39,6 +48,8 @@ def reach_of(game: Game[Any, Any]) -> Reach:
         from ..heuristic.slopes import evaluate
 
         return Reach(unit=1.0, depth=40, evaluate=evaluate)
+    if game.name == "slippery_slope" and game.rules.reveal_bids == "after_scoring":
+        return Reach(unit=4.0, unseen=_bids_in_secret)
     units = {"slippery_slope": 4.0, "sloppy_seconds": 25.0, "sluff": 40.0, "slippery_sam": 30.0}
     return Reach(unit=units.get(game.name, game.reward_range[1] - game.reward_range[0]))
 

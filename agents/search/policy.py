@@ -1,0 +1,85 @@
+"""A learned policy that looks one move further: ``search:ppo``.
+
+How it decides
+--------------
+As :mod:`.pimc` does, with the policy in all its parts: actions that the policy would hardly take are not tried; hands
+are played on by the policy, which samples its actions as it did while it learned; its bids are the hidden bids of
+sampled worlds; and its own first choice stands unless another action is better by more than the noise.
+
+``depth`` cuts the hands off after so many decisions and takes the policy's own value from there on.  That value is of
+what it was trained for, its score or its lead, at the end of what it was trained on: a hand or a match.
+
+Shape letters: **B** games, **G** games being searched, **A** actions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopes_envs import Game, InformationSet
+
+from ..base import make_agent, parse_arguments
+from ..learned import LearnedAgent
+from .pimc import Bools, PimcAgent
+from .stakes import Reach, reach_of
+
+
+class PolicySearchAgent(PimcAgent):
+    """A one-ply search over a learned policy; see the module for how it decides.
+
+    Parameters
+    ----------
+    policy
+        Spec of the policy: ``ppo``, or ``ppo:PATH``.
+    worlds
+        The most worlds an action is tried in.
+    least
+        Actions that the policy takes less often than this are not tried.
+    depth
+        Decisions after which the policy's value stands for the rest of a hand; 0 plays hands out.
+    """
+
+    def __init__(
+        self, game: Game[Any, Any], policy: str = "ppo", worlds: int = 32, least: float = 0.02, depth: int = 0
+    ) -> None:
+        """Make the agent.
+
+        Raises
+        ------
+        ValueError
+            For a number out of its range, or a policy that is no learned one.
+        """
+        if not 0 <= least < 1:
+            raise ValueError(f"agent search: least expected a share from 0 to 1, got {least}")
+        if depth < 0:
+            raise ValueError(f"agent search: depth expected a whole number of at least 0, got {depth}")
+        agent = make_agent(policy, game)
+        if not isinstance(agent, LearnedAgent):
+            raise ValueError(f"agent search: expected a learned policy, as in search:ppo, got {policy!r}")
+        reach = reach_of(game)
+        if depth:
+            reach = Reach(reach.unit, depth, agent.values)
+        super().__init__(game, worlds, LearnedAgent(game, agent.network, mode="sample"), reach)
+        self.least = least
+
+    @classmethod
+    def from_spec(cls, game: Game[Any, Any], arguments: str) -> Self:
+        """From ``POLICY`` or ``POLICY,key=value,…``."""
+        policy, _, rest = arguments.partition(",")
+        if re.match(r"\w+=", policy):
+            return super().from_spec(game, arguments)
+        options = parse_arguments(cls, rest)
+        return cls(game, policy or "ppo", **options)
+
+    def candidates(self, view: InformationSet, legal: Bools) -> tuple[Bools, NDArray[np.int64]]:
+        """Actions the policy may take, ``bool[G, A]``, and the one it likes best, ``int64[G]``."""
+        policy = self.rollouts.agent
+        chances = policy.probabilities(view)
+        habit: NDArray[np.int64] = chances.argmax(axis=1)
+        tried = legal & (chances >= self.least)
+        tried[np.arange(len(habit)), habit] = True
+        return tried, habit
