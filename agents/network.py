@@ -35,9 +35,37 @@ class NetworkShape:
         return {name: list(value) for name, value in asdict(self).items()}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """The inverse of :meth:`as_json`."""
-        return cls(**{name: tuple(value) for name, value in data.items()})
+    def from_json(cls, data: Any) -> Self:
+        """The inverse of :meth:`as_json`.
+
+        Raises
+        ------
+        ValueError
+            For anything that does not come from there.
+        """
+        layers = data.get("layers") if isinstance(data, dict) else None
+        left_out = data.get("left_out", []) if isinstance(data, dict) else None
+        if (
+            not (isinstance(layers, list) and layers and all(type(width) is int and width > 0 for width in layers))
+            or not isinstance(left_out, list)
+            or not all(isinstance(name, str) for name in left_out)
+        ):
+            raise ValueError(
+                f"network: expected {{'layers': [widths], 'left_out': [names of planes]}}, got {str(data)[:200]}"
+            )
+        return cls(tuple(layers), tuple(left_out))
+
+    def tensors(self, layout: Layout, num_actions: int) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the tensors of a :class:`PolicyNetwork`, in the order of its state."""
+        widths = [len(self.seen(layout)), *self.layers]
+        shapes: dict[str, tuple[int, ...]] = {}
+        for number, (before, after) in enumerate(pairwise(widths)):
+            shapes[f"trunk.layers.{2 * number}.weight"] = (after, before)
+            shapes[f"trunk.layers.{2 * number}.bias"] = (after,)
+        for head, size in (("action_net", num_actions), ("value_net", 1)):
+            shapes[f"{head}.weight"] = (size, widths[-1])
+            shapes[f"{head}.bias"] = (size,)
+        return shapes
 
     def seen(self, layout: Layout) -> list[int]:
         """Numbers of the features that the network sees.
@@ -89,7 +117,15 @@ def masked_log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
 
 
 class PolicyNetwork(nn.Module):
-    """Trunk with a policy head and a value head."""
+    """Trunk with a policy head and a value head.
+
+    Attributes
+    ----------
+    unit
+        Points of the game that a value of one stands for.
+    """
+
+    unit: float = 1.0
 
     def __init__(self, shape: NetworkShape, layout: Layout, num_actions: int) -> None:
         super().__init__()

@@ -240,14 +240,15 @@ class GameEnv(AECEnv[str, Any, Any]):  # observations are AgentObservation, acti
         # The core looks only at what is illegal here: its error names the legal actions.
         legal = 0 <= number < len(mask) and bool(mask[number])
         outcome = self.game.step(self._playing, [number], check=not legal)
-        earned = outcome.rewards[0].tolist()
+        (earned,) = outcome.rewards.tolist()
         self.rewards = dict(zip(self.agents, earned, strict=True))
         self._cumulative_rewards[agent] = 0.0
         if any(earned):
             self._accumulate_rewards()
-        if outcome.terminated[0] or outcome.truncated[0]:
-            self.terminations = dict.fromkeys(self.agents, bool(outcome.terminated[0]))
-            self.truncations = dict.fromkeys(self.agents, bool(outcome.truncated[0]))
+        terminated, truncated = outcome.terminated.item(), outcome.truncated.item()
+        if terminated or truncated:
+            self.terminations = dict.fromkeys(self.agents, terminated)
+            self.truncations = dict.fromkeys(self.agents, truncated)
         self._arrive()
 
     def observe(self, agent: str) -> AgentObservation:
@@ -318,7 +319,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # observations are AgentObservation, acti
         """Turn to whoever is next in a new state."""
         self._mask = None
         self._observed = {}
-        seat = int(self._playing.seat[0])
+        seat = self._playing.seat.item()
         self.agent_selection = self.agents[max(seat, 0)]  # after the end the first is stepped out first
         if self.render_mode == "human":
             self.render()

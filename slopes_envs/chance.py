@@ -12,16 +12,20 @@ from __future__ import annotations
 
 from enum import IntEnum
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 UInt64 = NDArray[np.uint64]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd: the Weyl increment of SplitMix64
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
+_CONSTANTS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+_GOLDEN, _MIX_1, _MIX_2 = (np.uint64(constant) for constant in _CONSTANTS)
+# The first is 2**64 / golden ratio, odd: the Weyl increment of SplitMix64.
 _ONE = np.uint64(1)
+_ALL, _LEAST = 2**64 - 1, -(2**63)  # the numbers that a word holds
+_INDEX = np.uint64(127)  # the bits of a word that tell its place
+_FIRST = np.arange(128, dtype=np.uint64)
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
@@ -52,11 +56,40 @@ def derive(key: ArrayLike, *counters: ArrayLike) -> UInt64:
 
     Order matters: ``derive(k, 1, 2)`` and ``derive(k, 2, 1)`` are unrelated.
     """
+    numbers = [_number(value) for value in (key, *counters)]
+    if None not in numbers:
+        return np.array([_derive_one(*numbers)], dtype=np.uint64)  # type: ignore[arg-type]  # there is no None
     out = np.atleast_1d(np.asarray(key)).astype(np.uint64)
     for counter in counters:
         step = np.atleast_1d(np.asarray(counter)).astype(np.uint64) + _ONE
         out = mix(out ^ mix(step * _GOLDEN))
     return out
+
+
+def _number(value: Any) -> int | None:
+    """A whole number that stands alone, modulo 2**64; None for anything else."""
+    if isinstance(value, int):
+        number: int = value
+    elif isinstance(value, np.integer) or (isinstance(value, np.ndarray) and value.shape == (1,)):
+        number = value.item() if value.dtype.kind in "iu" else _ALL + 1
+    else:
+        return None
+    return number & _ALL if _LEAST <= number <= _ALL else None
+
+
+def _derive_one(key: int, *counters: int) -> int:
+    """The same as :func:`derive` for one key in plain numbers, where NumPy's calls would cost most."""
+    golden, _, _ = _CONSTANTS
+    for counter in counters:
+        key = _mix_one(key ^ _mix_one((counter + 1) * golden & _ALL))
+    return key
+
+
+def _mix_one(word: int) -> int:
+    _, mix_1, mix_2 = _CONSTANTS
+    word = (word ^ word >> 30) * mix_1 & _ALL
+    word = (word ^ word >> 27) * mix_2 & _ALL
+    return word ^ word >> 31
 
 
 def match_seed(seed: int, row: ArrayLike, episode: ArrayLike = 0) -> UInt64:
@@ -97,6 +130,9 @@ def below(keys: UInt64, bounds: ArrayLike) -> NDArray[np.int64]:
 
     Uses the upper half of a multiplication (Lemire 2019) without rejection: the bias is below 2**-32 * bound.
     """
+    bound = _number(bounds) if keys.shape == (1,) else None
+    if bound is not None:
+        return np.array([(_mix_one(keys.item()) >> 32) * bound >> 32], dtype=np.int64)
     return ((mix(keys) >> _S32) * np.asarray(bounds).astype(np.uint64) >> _S32).astype(np.int64)
 
 
@@ -108,8 +144,8 @@ def shuffle(keys: UInt64, count: int) -> NDArray[np.int64]:
     if not 0 < count <= 128:
         raise ValueError(f"shuffle: expected between 1 and 128 items, got {count}")
     words = draw(keys, count)
-    words &= ~np.uint64(127)
-    words |= np.arange(count, dtype=np.uint64)
+    words &= ~_INDEX
+    words |= _FIRST[:count]
     words.sort(axis=1)
-    words &= np.uint64(127)
+    words &= _INDEX
     return words.view(np.int64)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import and_, getitem, lshift
 from typing import Any, Literal
 
 import numpy as np
@@ -96,6 +97,7 @@ class Layout:
         self.size = sum(plane.size for plane in planes)
         self.slices: dict[str, slice] = {}
         self._plan(planes)
+        self._plan_one(planes)
 
     def __iter__(self) -> Iterator[Plane]:
         return iter(self.planes.values())
@@ -166,6 +168,54 @@ class Layout:
         self._coded_rows = np.array(coded_rows, dtype=np.int64)
         self._coded_base = np.array(coded_base, dtype=np.int64)[:, None]
 
+    def _plan_one(self, planes: list[Plane]) -> None:
+        """Prepare :meth:`pack_one`: what the lanes hold is added up in one whole number, a bit a feature."""
+        self._one: list[tuple[str, bool]] = []  # names of the planes, coded ones first, and whether they have groups
+        self._one_tables: list[list[int]] = []  # by coded lane: the features by value, -1 being the last
+        self._one_masks: list[int] = []  # by other lane
+        self._one_shifts: list[int] = []
+        for plane in sorted(planes, key=lambda plane: plane.kind not in ("one_hot", "thermometer")):
+            self._one.append((plane.name, plane.groups is not None))
+            for lane in range(plane.lanes if plane.present is None else plane.present):
+                at = self.slices[plane.name].start + lane * plane.bits
+                if plane.kind == "one_hot":
+                    self._one_tables.append([*(1 << at + bit for bit in range(plane.bits)), 0])
+                elif plane.kind == "thermometer":
+                    self._one_tables.append([(1 << level) - 1 << at for level in range(plane.bits + 1)])
+                else:
+                    self._one_masks.append((1 << plane.bits) - 1)
+                    self._one_shifts.append(at)
+        self._one_lanes = len(self._one_tables) + len(self._one_masks)
+
+    def pack_one(self, values: Mapping[str, Any], out: Observation | None = None) -> Observation:
+        """Encode the values of a single observation, given as plain numbers: ``uint8[1, D]``.
+
+        The same as :meth:`pack` of a batch of one, without NumPy's calls, which would cost many times the work.
+
+        Parameters
+        ----------
+        values
+            For every plane a whole number, or a list of those of the groups that are present.
+        out
+            Optional ``uint8[1, D]`` to write into.
+        """
+        numbers: list[int] = []
+        for name, grouped in self._one:
+            if grouped:
+                numbers += values[name]
+            else:
+                numbers.append(values[name])
+        if len(numbers) != self._one_lanes:
+            raise ValueError(f"expected {self._one_lanes} numbers in all, got {len(numbers)}")
+        others = map(and_, numbers[len(self._one_tables) :], self._one_masks)
+        features = sum(map(getitem, self._one_tables, numbers)) + sum(map(lshift, others, self._one_shifts))
+        packed = np.frombuffer(features.to_bytes(8 * self._num_words, "little"), np.uint8)
+        observation = np.unpackbits(packed, count=self.size, bitorder="little")[None]
+        if out is None:
+            return observation
+        np.copyto(out, observation)
+        return out
+
     def pack(self, batch: int, values: Mapping[str, Any], out: Observation | None = None) -> Observation:
         """Encode values into observations.
 
@@ -183,17 +233,21 @@ class Layout:
         -------
         uint8[B, D]
         """
-        if out is None:
-            out = np.empty((batch, self.size), dtype=np.uint8)
+        words = np.zeros((batch, self._num_words), dtype="<u8")
         for start in range(0, batch, _BLOCK):
             rows = slice(start, min(start + _BLOCK, batch))
             part = values if batch <= _BLOCK else {name: values[name][..., rows] for name in self.planes}
-            words = self._words(rows.stop - start, part)
-            out[rows] = np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
-        return out
+            self._fill(words[rows], part)
+            if out is not None:
+                out[rows] = self._unpacked(words[rows])
+        return self._unpacked(words) if out is None else out
 
-    def _words(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
-        """The observations as words of 64 features, ``uint64[B, words]``, least bit first."""
+    def _unpacked(self, words: NDArray[np.uint64]) -> Observation:
+        return np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
+
+    def _fill(self, words: NDArray[np.uint64], values: Mapping[str, Any]) -> None:
+        """Fill ``uint64[B, words]``, all zero, with 64 features a word, least bit first."""
+        batch = len(words)
         lanes = self._few_lanes(batch, values) if batch <= _FEW else self._many_lanes(batch, values)
         over = lanes[self._over] >> self._over_shift
         lanes <<= self._shift
@@ -201,10 +255,8 @@ class Layout:
         for size in self._layers[1:]:
             joined[:size] |= lanes[start : start + size]
             start += size
-        words = np.zeros((batch, self._num_words), dtype="<u8")
         words.T[self._begun] = joined
         words.T[self._over_word] |= over
-        return words
 
     def _many_lanes(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
         """The codes of all lanes, ``uint64[L, B]``: plane by plane, so that no value is copied twice."""

@@ -193,7 +193,25 @@ class State:
         for name in self.__dataclass_fields__:
             array: NDArray[Any] | None = getattr(self, name)
             if array is not None:
-                array[rows] = getattr(other, name)
+                _put_rows(array, rows, getattr(other, name))
+
+
+_MANY = 256  # rows from which on it pays to put them as single items
+
+
+def _put_rows(array: NDArray[Any], rows: Rows, values: NDArray[Any]) -> None:
+    """``array[rows] = values``; many rows of several numbers are put as single items, which is some times faster."""
+    if array.ndim > 1 and len(values) >= _MANY and array.size and array.dtype == values.dtype != object:
+        item = np.dtype((np.void, array.nbytes // len(array)))
+        whole, new = (np.ascontiguousarray(each).reshape(len(each), -1) for each in (array, values))
+        if np.may_share_memory(whole, array):  # it is no copy
+            array, values = whole.view(item)[:, 0], new.view(item)[:, 0]
+    array[rows] = values
+
+
+THE_ONE: Rows = np.zeros(1, dtype=np.int64)
+"""The place of the only game of a batch, read-only."""
+THE_ONE.flags.writeable = False
 
 
 @lru_cache(maxsize=64)
@@ -334,6 +352,19 @@ class Game(ABC, Generic[StateT, RulesT]):
     def deal_object(self, state: StateT, i: int) -> dict[str, Any]:
         """The present hand of game ``i`` as a hand object, as it was dealt; the inverse of :meth:`parse_deal`."""
 
+    # A single game, as PettingZoo plays it, is a few plain numbers, and NumPy's calls cost many times what is done with
+    # them.  So a game may also take them by themselves, to the same result as in any batch: whoever changes one of the
+    # two ways changes the other.
+
+    def _legal_of_one(self, state: StateT) -> int:
+        """Legal actions in a batch of one game as one bit set, empty in a finished game."""
+        words = self.legal_words(state).astype("<u8", copy=False)
+        return int.from_bytes(words.tobytes(), "little")
+
+    def _apply_to_one(self, state: StateT, action: int, rewards: NDArray[np.float32]) -> None:
+        """Take a legal action in a batch of one unfinished game, adding to ``rewards``."""
+        self._apply(state, np.array([action]), rewards)
+
     def extend_deal(self, state: StateT, i: int, entry: dict[str, Any]) -> None:
         """Add to the hand object of game ``i`` what chance has brought since it was taken.
 
@@ -427,8 +458,12 @@ class Game(ABC, Generic[StateT, RulesT]):
 
     def legal(self, state: StateT, out: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
         """Legal actions of the seat to move, ``bool[B, A]``; all False in a finished game."""
-        words = np.ascontiguousarray(self.legal_words(state)).astype("<u8", copy=False)
-        mask = np.unpackbits(words.view(np.uint8), axis=1, count=self.num_actions, bitorder="little").view(np.bool_)
+        if len(state) == 1:
+            bits = self._legal_of_one(state).to_bytes((self.num_actions + 7) // 8, "little")
+            packed = np.frombuffer(bits, np.uint8)[None]
+        else:
+            packed = np.ascontiguousarray(self.legal_words(state)).astype("<u8", copy=False).view(np.uint8)
+        mask = np.unpackbits(packed, axis=1, count=self.num_actions, bitorder="little").view(np.bool_)
         if out is None:
             return mask
         np.copyto(out, mask)
@@ -477,10 +512,14 @@ class Game(ABC, Generic[StateT, RulesT]):
         if check:
             self._check(state, actions)
         rewards = np.zeros((len(state), self.num_players), dtype=np.float32)
-        if state.seat.min(initial=0) >= 0:
+        alone = len(state) == 1
+        if (state.seat.item() if alone else state.seat.min(initial=0)) >= 0:
             backup = None if state.scripts is None else state.copy()
             try:
-                self._apply(state, actions, rewards)
+                if alone:
+                    self._apply_to_one(state, actions.item(), rewards)
+                else:
+                    self._apply(state, actions, rewards)
             except DealError:
                 if backup is not None:
                     state.put(np.arange(len(state)), backup)
@@ -720,6 +759,14 @@ def _as_seeds(seeds: ArrayLike) -> UInt64:
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array.dtype.kind == "i" and (array < 0).any()):
         raise ValueError(f"seeds: expected whole numbers from 0 to 2**64 - 1, one a match, got {seeds!r}")
     return array.astype(np.uint64)
+
+
+def one_seat(seats: ArrayLike, num_players: int) -> int:
+    """The seat of a batch of one game, checked as :func:`as_seats` does."""
+    seat: int = seats.item() if isinstance(seats, np.ndarray) and seats.size == 1 else -1
+    if 0 <= seat < num_players and seats.dtype.kind in "iu":  # type: ignore[union-attr]  # an array, as just seen
+        return seat
+    return int(as_seats(seats, 1, num_players)[0])
 
 
 def as_seats(seats: ArrayLike, batch: int, num_players: int) -> NDArray[np.int64]:

@@ -27,6 +27,18 @@ class Played(NamedTuple):
     void: int = 0  # suits the player is shown to be void in, one bit a suit
 
 
+@lru_cache(maxsize=16)
+def relative_lists(num_seats: int) -> tuple[tuple[int, ...], ...]:
+    """The same table as :func:`relative_seats` in plain numbers."""
+    return tuple(map(tuple, relative_seats(num_seats).tolist()))
+
+
+def from_seat(values: NDArray[Any], seat: int) -> list[int]:
+    """What the seats have in the only game of a batch, ``[1, P]``, from one seat on, clockwise."""
+    (by_seat,) = values.tolist()
+    return [*by_seat[seat:], *by_seat[:seat]]
+
+
 class TrickState(Protocol):
     """The arrays of a state that :meth:`TrickTables.play` reads and writes in place."""
 
@@ -120,6 +132,30 @@ class TrickTables:
         num_seats = state.voids.shape[1]
         state.winner = np.where(better, (at % num_seats).astype(np.int8), state.winner)
         state.voids.reshape(-1)[at] |= self.void.take(code)
+
+    def play_one(self, state: TrickState, seat: int, action: int) -> None:
+        """The same as :meth:`play` in a batch of one game."""
+        code = state.context.item() * self.num_actions + action
+        state.context[0] = self.context.item(code)
+        strength = self.strength.item(code)
+        if strength > state.best.item():
+            state.best[0] = strength
+            state.winner[0] = seat
+        void = self.void.item(code)
+        if void:
+            state.voids[0, seat] |= void
+
+    def finish_one(self, state: TricksState) -> int:
+        """The same as :meth:`finish` in a batch of one game; returns the winner."""
+        winner = state.winner.item()
+        state.tricks[0, winner] += 1
+        state.seat[0] = winner
+        state.leader[0] = winner
+        state.table[0] = 0
+        state.context[0] = self.lead.item(state.context.item())
+        state.best[0] = 0
+        state.winner[0] = -1
+        return winner
 
     def finish(self, state: TricksState, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the complete tricks of some games to their winners, who lead the next.

@@ -59,6 +59,69 @@ def test_a_batch_is_its_games_played_alone(variant: tuple[str, dict[str, Any]]) 
 
 
 @every_variant
+def test_a_single_game_shows_every_seat_what_it_sees_in_company(variant: tuple[str, dict[str, Any]]) -> None:
+    game = made(variant)
+    together = staggered(game, 24, 60)
+    for step in range(40):
+        for seat in range(game.num_players):
+            seen, legal = game.observe(together, seat), game.legal(together)
+            for i in range(step % 4, 24, 4):
+                alone = together.take(np.array([i]))
+                out, mask = np.empty_like(seen[:1]), np.empty_like(legal[:1])
+                assert game.observe(alone, np.array([seat]), out=out) is out
+                assert game.legal(alone, out=mask) is mask
+                assert np.array_equal(out[0], seen[i])
+                assert np.array_equal(mask[0], legal[i])
+                assert game.observe(alone, seat).dtype == seen.dtype
+        game.step(together, random_actions(game, together, step))
+
+
+@every_game
+@pytest.mark.parametrize("seats", [-1, 99, [99], [0, 0], [0.0], np.array([-1]), np.array([0.0])])
+def test_a_seat_that_is_none_is_refused_by_a_single_game(name: str, seats: Any) -> None:
+    game = make_game(name)
+    with pytest.raises(ValueError, match="seats: expected"):
+        game.observe(new_batch(game, 1), seats)
+
+
+@every_game
+def test_a_single_observation_needs_a_number_for_every_lane(name: str) -> None:
+    layout = make_game(name).observation
+    values = {plane.name: 0 if plane.groups is None else [0] * (plane.present or plane.lanes) for plane in layout}
+    assert layout.pack_one(values).shape == (1, layout.size)
+    short = next(plane.name for plane in layout if plane.groups is not None)
+    with pytest.raises(ValueError, match=r"expected \d+ numbers in all, got \d+"):
+        layout.pack_one({**values, short: []})
+
+
+def test_a_single_key_is_derived_as_in_company() -> None:
+    keys = derive(3, np.arange(50))
+    counters = np.array([0, 1, -1, 2**31, -(2**63), 2**63 - 1])
+    for counter in counters.tolist():
+        together = derive(keys, 7, np.full(50, counter))
+        for i in (0, 17, 49):
+            for one in (counter, np.int64(counter), np.array([counter])):
+                assert derive(keys[i : i + 1], 7, one)[0] == derive(int(keys[i]), np.uint8(7), one)[0] == together[i]
+    with pytest.raises(OverflowError):
+        derive(3, 2**64)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("count", [3, 300])
+def test_games_are_put_whole(order: Any, count: int) -> None:
+    game = make_game("sloppy_seconds")
+    state, other = new_batch(game, 400), staggered(game, count, 40, seed=2)
+    for field in fields(state):
+        if getattr(state, field.name) is not None:
+            setattr(state, field.name, np.array(getattr(state, field.name), order=order))
+    before, rows = state.copy(), np.arange(count) + 50
+    state.put(rows, other)
+    assert_same(state.take(rows), other)
+    rest = np.setdiff1d(np.arange(400), rows)
+    assert_same(state.take(rest), before.take(rest))
+
+
+@every_variant
 def test_copies_are_independent(variant: tuple[str, dict[str, Any]]) -> None:
     game = made(variant)
     state = staggered(game, 16, 30)

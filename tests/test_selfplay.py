@@ -22,7 +22,8 @@ from slopes_envs import InformationSet, game_names, make_game, match_seed
 from slopes_training.advantages import seat_advantages
 from slopes_training.config import TrainingConfig, default_config_path, dump_config, load_config
 from slopes_training.policies import SelfPlayPolicy
-from slopes_training.selfplay import Diverged, SelfPlayEnv, SelfPlayMaskablePPO
+from slopes_training.selfplay import Diverged, SelfPlayMaskablePPO
+from slopes_training.tables import SelfPlayEnv, Tables
 from slopes_training.train import run
 from slopes_training.watch import advantage_over
 
@@ -50,7 +51,7 @@ def train(out: Path, updates: int, **options: Any) -> SelfPlayMaskablePPO:
 
 
 def small_model(**changes: Any) -> SelfPlayMaskablePPO:
-    env = SelfPlayEnv(make_game("slippery_slope", match="hand"), 16, seed=1)
+    env = SelfPlayEnv([Tables(make_game("slippery_slope", match="hand"), 16, seed=1)])
     options = {"network": NetworkShape((16,)), "n_steps": 33, "batch_size": 256, "seed": 1, "device": "cpu"}
     return SelfPlayMaskablePPO(SelfPlayPolicy, env, **(options | changes))
 
@@ -95,6 +96,7 @@ def test_advantages_follow_each_seat(gamma: float, gae_lambda: float) -> None:
     ended = rng.random((moves, games)) < 0.15
     rollout = SimpleNamespace(
         seats=rng.integers(0, seats, (moves, games)),
+        learned=np.ones((moves, games), dtype=bool),
         values=rng.normal(size=(moves, games)).astype(np.float32),
         rewards=rng.normal(size=(moves, games, seats)).astype(np.float32),
         ended=ended,
@@ -176,7 +178,7 @@ def test_a_resumed_run_goes_on_exactly(tmp_path: Path) -> None:
     resumed = run("slippery_slope", out=tmp_path / "parts", resume=True, console=quiet())
     assert resumed.num_timesteps == whole.num_timesteps == 4 * UPDATE
     assert same_weights(resumed, whole)
-    assert np.array_equal(resumed.env.state.hands, whole.env.state.hands)
+    assert np.array_equal(resumed.env.tables[0].state.hands, whole.env.tables[0].state.hands)
     lines = [(tmp_path / part / "log.csv").read_text().splitlines() for part in ("whole", "parts")]
     assert [line.split(",")[0] for line in lines[0]] == [line.split(",")[0] for line in lines[1]]
 
@@ -232,10 +234,10 @@ def test_stable_baselines_saves_and_loads_it(tmp_path: Path) -> None:
     model = small_model()
     model.learn(2 * UPDATE)
     model.save(tmp_path / "model.zip")
-    env = SelfPlayEnv(model.env.game, 16, seed=1)
+    env = SelfPlayEnv([Tables(model.env.game, 16, seed=1)])
     loaded = SelfPlayMaskablePPO.load(tmp_path / "model.zip", env=env)
     assert same_weights(model, loaded)
-    assert np.array_equal(env.state.hands, model.env.state.hands)
+    assert np.array_equal(env.tables[0].state.hands, model.env.tables[0].state.hands)
     observations = model.env.observe()
     masks = model.env.env_method("action_masks")
     assert np.array_equal(
@@ -256,7 +258,7 @@ def test_a_save_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pyte
 
 
 def test_truncated_matches_are_valued_by_the_network() -> None:
-    env = SelfPlayEnv(make_game("slippery_slope", max_hands=1, target_score=1000), 16, seed=1)
+    env = SelfPlayEnv([Tables(make_game("slippery_slope", max_hands=1, target_score=1000), 16, seed=1)])
     model = SelfPlayMaskablePPO(SelfPlayPolicy, env, network=NetworkShape((16,)), n_steps=33, device="cpu")
     model._setup_learn(10_000)
     model.collect_rollouts(env, model._init_callback(None), None, 33)

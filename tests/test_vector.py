@@ -620,6 +620,8 @@ def with_sudden_ends(name: str) -> Game[Any, Any]:
             state.seat[odd(state.seed)] = -1
             state.terminated[odd(state.seed)] = True
 
+        _apply_to_one = Game._apply_to_one  # a single match, too, as above
+
     return Sudden(game_class(name).rules_type(**hand(name)))
 
 

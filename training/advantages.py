@@ -15,6 +15,7 @@ class Decisions(Protocol):
     """What is needed of a rollout."""
 
     seats: NDArray[np.int64]  # [T, B] who decided
+    learned: NDArray[np.bool_]  # [T, B] whether that seat learns; it does so in a whole match or not at all
     values: NDArray[np.float32]  # [T, B] value of the decision to its seat
     rewards: NDArray[np.float32]  # [T, B, P] rewards that followed the move, to every seat
     ended: NDArray[np.bool_]  # [T, B] whether the match ended with the move
@@ -24,8 +25,9 @@ class Decisions(Protocol):
 class Advantages(NamedTuple):
     """Advantages and value targets of decisions.
 
-    ``used`` is False for the last decision of each seat in a match that goes on after the rollout: what follows it is
-    not known yet, so it serves the decision before it as a bootstrap and is not learned from.
+    ``used`` is False for decisions of seats that do not learn, and for the last decision of each seat in a match that
+    goes on after the rollout: what follows it is not known yet, so it serves the decision before it as a bootstrap and
+    is not learned from.
     """
 
     advantages: NDArray[np.float32]  # [T, B]
@@ -37,7 +39,8 @@ def seat_advantages(decisions: Decisions, gamma: float, gae_lambda: float) -> Ad
     """Advantages by GAE (Schulman et al. 2016), where "next" means the same seat's next decision.
 
     A seat's reward for a decision is all it gets up to its next one, whoever's moves brought it.  ``gamma`` and
-    ``gae_lambda`` count the seat's own decisions.
+    ``gae_lambda`` count the seat's own decisions.  Seats do not meet in this, so what is found for those that do not
+    learn bears on nothing.
     """
     moves, games = decisions.seats.shape
     seats = decisions.rewards.shape[2]
@@ -63,7 +66,7 @@ def seat_advantages(decisions: Decisions, gamma: float, gae_lambda: float) -> Ad
         error = earned[at] + gamma * next_value[at] - value
         advantage = np.where(known[at], error + gamma * gae_lambda * next_advantage[at], 0)
         advantages[t] = advantage
-        used[t] = known[at]
+        used[t] = known[at] & decisions.learned[t]
         next_value[at] = value
         next_advantage[at] = advantage
         earned[at] = 0

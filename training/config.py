@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
-from slopes_envs import UnknownName, game_names, make_game
+from slopes_envs import Game, UnknownName, game_names, make_game
 
 
 class _Strict(BaseModel):
@@ -42,16 +51,75 @@ class Evaluation(_Strict):
     opponents: tuple[str, ...] = Field(("random",), description="agent specs; the last decides which policy is best")
 
 
+PAST = "past"
+"""In place of an agent's spec: past selves of the policy."""
+
+
+class Variant(_Strict):
+    """One of several sets of options that are played side by side."""
+
+    rules: dict[str, Any] = Field(default_factory=dict, description="options, over those of the run")
+    share: PositiveFloat = Field(1.0, description="of the games, against those of the other variants")
+
+
+class Opponents(_Strict):
+    """Games in which one side learns and the others are played by an agent."""
+
+    agent: str = Field(description="an agent's spec, or 'past'")
+    share: float = Field(gt=0, le=1, description="of the games of every variant")
+    partner: bool = Field(False, description="the agent plays the learner's partners, too")
+    every: PositiveInt = Field(1_000_000, description="'past' only: decisions between two past selves")
+    keep: PositiveInt = Field(8, description="'past' only: how many past selves are kept, the latest")
+
+    @model_validator(mode="after")
+    def _only_past_selves_are_kept(self) -> Opponents:
+        given = self.model_fields_set & {"every", "keep"}
+        defaults = {name: type(self).model_fields[name].default for name in given}
+        if self.agent != PAST and any(getattr(self, name) != default for name, default in defaults.items()):
+            raise ValueError(f"every and keep are for agent {PAST!r} only")
+        return self
+
+
+class WarmStart(_Strict):
+    """Before self-play, choices of an agent are copied, and the value head learns what they bring."""
+
+    agent: str = Field(description="an agent's spec")
+    decisions: PositiveInt = Field(description="how many are copied; they count among those of the run")
+    epochs: PositiveInt = Field(1, description="passes over every rollout of them")
+    learning_rate: PositiveFloat = 1e-3
+    smoothing: float = Field(
+        0.05, ge=0, lt=1, description="part of the chances to copy that is spread evenly over the legal actions"
+    )
+
+
+class Magnet(_Strict):
+    """The policy is drawn towards a copy of itself that follows it slowly (magnetic mirror descent)."""
+
+    weight: PositiveFloat = Field(description="of the divergence from the copy in the loss")
+    tau: float = Field(0.05, gt=0, le=1, description="part of the way to the policy that the copy goes in an update")
+
+
+class Stop(_Strict):
+    """When a run ends before its time."""
+
+    patience: PositiveInt = Field(description="evaluations without a new best result")
+
+
 class TrainingConfig(_Strict):
     """A training run, all but its folder."""
 
     game: str
     rules: dict[str, Any] = Field(default_factory=dict, description="options of the game")
+    variants: tuple[Variant, ...] = Field((), description="several sets of options side by side, for one network")
     seed: int = Field(0, ge=0, description="of everything random in the run")
     decisions: PositiveInt = Field(12_000_000, description="length of the run, unless minutes are given")
     minutes: PositiveFloat | None = Field(None, description="length of the run in minutes of training")
     games: PositiveInt = Field(1024, description="games side by side")
     moves: PositiveInt = Field(66, description="moves of every game between two updates")
+    opponents: tuple[Opponents, ...] = Field((), description="in the other games every seat learns")
+    warm_start: WarmStart | None = None
+    magnet: Magnet | None = None
+    critic: Literal["own", "all"] = Field("own", description="'all': a value network apart that sees all hands")
     network: Network = Network()
     learning_rate: Schedule = Schedule(start=1e-3, end=1e-5)
     entropy: Schedule = Schedule(start=0.02, end=0.001)
@@ -65,8 +133,39 @@ class TrainingConfig(_Strict):
     reward: Literal["score", "difference"] = Field("score", description="own score, or less the mean of the others'")
     reward_scale: PositiveFloat = Field(1.0, description="rewards are divided by it")
     evaluation: Evaluation = Evaluation()
+    stop: Stop | None = None
     checkpoint_minutes: PositiveFloat = Field(5.0, description="minutes between checkpoints")
     threads: PositiveInt = Field(1, description="threads of PyTorch")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> TrainingConfig:
+        pools = {(entry.every, entry.keep) for entry in self.opponents if entry.agent == PAST}
+        if len(pools) > 1:
+            raise ValueError("opponents: there is one pool of past selves, so all give the same every and keep")
+        if self.warm_start is not None and self.minutes is None and self.warm_start.decisions >= self.decisions:
+            raise ValueError(
+                f"warm_start.decisions: expected fewer than the {self.decisions} of the run, "
+                f"among which they count, got {self.warm_start.decisions}"
+            )
+        return self
+
+    @property
+    def past(self) -> tuple[int, int] | None:
+        """``every`` and ``keep`` of past selves, if there are any among the opponents."""
+        return next(((entry.every, entry.keep) for entry in self.opponents if entry.agent == PAST), None)
+
+    def made_games(self) -> list[Game[Any, Any]]:
+        """The game of every variant, or the one game."""
+        variants = self.variants or (Variant(),)
+        return [make_game(self.game, **self.rules | variant.rules) for variant in variants]
+
+    def labels(self) -> list[str]:
+        """What tells the variants apart, in words; empty for an only one."""
+        if len(self.variants) < 2:
+            return [""]
+        return [
+            ",".join(f"{key}={value}" for key, value in variant.rules.items()) or "plain" for variant in self.variants
+        ]
 
 
 def default_config_path(game: str) -> Path:
@@ -115,22 +214,40 @@ def load_config(path: Path, overrides: list[str] | None = None, game: str | None
     try:
         config = TrainingConfig.model_validate(data)
     except ValidationError as error:
-        problems = "; ".join(_problem(dict(problem)) for problem in error.errors())
-        raise ValueError(f"configuration {path}: {problems}") from None
+        raise ValueError(f"configuration {path}: {problems(error)}") from None
     if game is not None and config.game != game:
         raise ValueError(f"configuration {path}: is for {config.game}, asked to train {game}")
-    made = make_game(config.game, **config.rules)  # an unknown game or option is an error here already
-    unknown = [name for name in config.network.left_out if name not in made.observation.planes]
-    if unknown:
-        raise UnknownName("plane in network.left_out", unknown[0], made.observation.planes)
+    for made in config.made_games():  # an unknown game or option is an error here already
+        unknown = [name for name in config.network.left_out if name not in made.observation.planes]
+        if unknown:
+            raise UnknownName("plane in network.left_out", unknown[0], made.observation.planes)
     return config
 
 
+def problems(error: ValidationError) -> str:
+    """What is wrong with a configuration, in words."""
+    return "; ".join(_problem(dict(problem)) for problem in error.errors())
+
+
 def _problem(problem: dict[str, Any]) -> str:
-    field = ".".join(str(part) for part in problem["loc"])
+    *outer, last = problem["loc"] or ("",)
+    field = ".".join(map(str, problem["loc"]))
     if problem["type"] == "extra_forbidden":
-        return str(UnknownName("field", field, TrainingConfig.model_fields))
+        inside = f" of {'.'.join(map(str, outer))}" if outer else ""
+        return str(UnknownName(f"field{inside}", str(last), _fields_at(outer)))
+    if problem["type"] == "value_error":  # from a validator above, which says it all
+        return ": ".join(filter(None, [field, problem["msg"].removeprefix("Value error, ")]))
     return f"{field}: {problem['msg']}, got {problem['input']!r}"
+
+
+def _fields_at(path: Sequence[Any]) -> list[str]:
+    """Names of the fields of an inner part of a configuration."""
+    model: Any = TrainingConfig
+    for part in path:
+        if part in model.model_fields:
+            annotation = model.model_fields[part].annotation
+            model = next(kind for kind in (annotation, *get_args(annotation)) if hasattr(kind, "model_fields"))
+    return list(model.model_fields)
 
 
 def _override(data: dict[str, Any], text: str) -> None:
@@ -139,7 +256,9 @@ def _override(data: dict[str, Any], text: str) -> None:
         raise ValueError(f"--set expected key=value, got {text!r}")
     *outer, last = key.split(".")
     for name in outer:
-        data = data.setdefault(name, {})
+        if data.get(name) is None:  # not there, or there as an option that is off
+            data[name] = {}
+        data = data[name]
         if not isinstance(data, dict):
             raise ValueError(f"--set {text!r}: {name} has no inner fields")
     try:

@@ -13,10 +13,12 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
-from torch import Tensor
+from torch import Tensor, nn
 
-from slopes_agents.network import NetworkShape, Trunk, masked_log_probabilities
+from slopes_agents.network import NetworkShape, PolicyNetwork, Trunk, masked_log_probabilities
 from slopes_envs import Layout
+
+from .past import sample
 
 
 class TrunkExtractor(BaseFeaturesExtractor):
@@ -33,11 +35,33 @@ class TrunkExtractor(BaseFeaturesExtractor):
         return encoded
 
 
+class Critic(nn.Module):
+    """A value network of its own: ``uint8[B, D]`` of all there is to ``float32[B]``."""
+
+    def __init__(self, shape: NetworkShape, layout: Layout) -> None:
+        super().__init__()
+        self.trunk = Trunk(shape, layout)
+        self.head = nn.Linear(self.trunk.width, 1)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Values."""
+        values: Tensor = self.head(self.trunk(observations)).squeeze(1)
+        return values
+
+
 class SelfPlayPolicy(MaskableActorCriticPolicy):
     """Actor-critic over packed observations.
 
     The stock maskable policy with two differences, both for speed: observations stay ``uint8`` until the network
     reads them, and masked log-probabilities are computed once, without distribution objects.
+
+    Parameters
+    ----------
+    shape, layout
+        Of the network, and of the observations.
+    critic_layout
+        Layout of what a critic sees that judges the policy in training from all there is; None for none.  It is a
+        network of its own with layers of the same widths, and no part of a policy that plays.
     """
 
     def __init__(
@@ -47,10 +71,13 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         lr_schedule: Any,
         shape: NetworkShape,
         layout: Layout,
+        critic_layout: Layout | None = None,
         **kwargs: Any,
     ) -> None:
         self.shape = shape
         self.layout = layout
+        self.critic_layout = critic_layout
+        self.num_actions = int(action_space.n)  # type: ignore[attr-defined]
         super().__init__(
             observation_space,
             action_space,
@@ -61,11 +88,36 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
             **kwargs,
         )
 
+    def _build(self, lr_schedule: Any) -> None:
+        self.critic: Critic | None = None
+        if self.critic_layout is not None:  # made first: the optimiser is to know it
+            self.critic = Critic(self.shape, self.critic_layout)
+            self.critic.trunk.apply(lambda module: self.init_weights(module, gain=2**0.5))
+            self.critic.head.apply(lambda module: self.init_weights(module, gain=1))
+        super()._build(lr_schedule)
+
     def _get_constructor_parameters(self) -> dict[str, Any]:
         parameters = super()._get_constructor_parameters()
         for fixed in ("net_arch", "features_extractor_class", "features_extractor_kwargs"):
             parameters.pop(fixed)
-        return parameters | {"shape": self.shape, "layout": self.layout}
+        return parameters | {
+            "shape": self.shape,
+            "layout": self.layout,
+            "critic_layout": self.critic_layout,
+        }
+
+    def blank(self) -> PolicyNetwork:
+        """A plain network of the policy's shape."""
+        return PolicyNetwork(self.shape, self.layout, self.num_actions)
+
+    def network(self) -> PolicyNetwork:
+        """The policy as a plain network: a copy."""
+        network = self.blank()
+        extractor: TrunkExtractor = self.features_extractor  # type: ignore[assignment]
+        network.trunk.load_state_dict(extractor.trunk.state_dict())
+        network.action_net.load_state_dict(self.action_net.state_dict())
+        network.value_net.load_state_dict(self.value_net.state_dict())
+        return network.eval()
 
     def extract_features(self, obs: Any, features_extractor: BaseFeaturesExtractor | None = None) -> Tensor:
         """Encode observations without the stock conversion to float."""
@@ -86,9 +138,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         """
         logits, values = self.logits_and_values(observations)
         logs = masked_log_probabilities(logits, legal)
-        # The Gumbel-max trick: the argmax of log-probabilities plus Gumbel noise is a sample.
-        noise = torch.empty_like(logs).exponential_(generator=generator).clamp_min_(1e-30).log_()
-        actions = (logs - noise).argmax(dim=1)
+        actions = sample(logs, generator)
         return actions, values, logs.gather(1, actions[:, None]).squeeze(1)
 
     def evaluate_actions(

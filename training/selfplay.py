@@ -1,7 +1,8 @@
-"""Self-play with all seats learning: MaskablePPO over the batched core.
+"""Self-play: MaskablePPO over the batched core.
 
-One network plays every seat.  The trajectories are *per seat*: a seat's reward is what it earned between two of its
-own decisions, and its value bootstraps to the same seat's next decision (:mod:`.advantages`).
+One network plays every seat, or in some games one side against opponents (:mod:`.tables`).  The trajectories are *per
+seat*: a seat's reward is what it earned between two of its own decisions, and its value bootstraps to the same seat's
+next decision (:mod:`.advantages`).
 
 Everything random in training (deals, sampled actions, the order of minibatches) is derived from the seed and from
 counters, so a run that is stopped and resumed goes on exactly as if it had not been stopped.
@@ -12,132 +13,28 @@ Shape letters: **T** moves of a rollout, **B** games, **P** seats, **A** actions
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import torch
-from gymnasium import spaces
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import explained_variance
-from stable_baselines3.common.vec_env import VecEnv
 
-from slopes_agents.network import NetworkShape
-from slopes_envs import Game, Outcome, State, match_seed
+from slopes_agents.network import NetworkShape, PolicyNetwork, masked_log_probabilities
+from slopes_envs import Game, Outcome, match_seed
+from slopes_envs.chance import below, derive
 
 from .advantages import Advantages, seat_advantages
-from .checkpoint import write_checkpoint
+from .checkpoint import header, write_checkpoint
+from .config import Magnet, WarmStart
+from .past import PastSelves
 from .policies import SelfPlayPolicy
-
-
-@dataclass
-class Snapshot:
-    """Where the games of a run stand: all that a resumed run needs of its environment."""
-
-    state: State
-    episodes: NDArray[np.int64]
-
-
-class SelfPlayEnv(VecEnv):
-    """B games of self-play as a Stable-Baselines3 environment: it always shows the seat to move.
-
-    The learner below reads the batched core through it; to Stable-Baselines3's own tools it looks like any ``VecEnv``
-    whose reward is what the seat that has just moved got at once.
-    """
-
-    def __init__(self, game: Game[Any, Any], num_games: int, seed: int = 0) -> None:
-        self.game = game
-        self.seed_value = seed
-        self.episodes = np.zeros(num_games, dtype=np.int64)
-        self.state: State = game.new(match_seed(seed, np.arange(num_games)))
-        self._actions = np.zeros(num_games, dtype=np.int64)
-        self.render_mode = None
-        observed = spaces.Box(0, 1, (game.observation.size,), np.uint8)
-        super().__init__(num_games, observed, spaces.Discrete(game.num_actions))
-
-    def advance(self, actions: NDArray[np.int64]) -> tuple[Outcome, NDArray[np.int64], State | None]:
-        """Take one action in every game, and start new matches where one has ended.
-
-        Returns
-        -------
-        The outcome, the places of the games that ended, and these games as they ended (None if there are none).
-        """
-        outcome = self.game.step(self.state, actions, check=False)
-        ended = np.flatnonzero(outcome.terminated | outcome.truncated)
-        if not len(ended):
-            return outcome, ended, None
-        last = self.state.take(ended)
-        self.episodes[ended] += 1
-        self.game.restart(self.state, ended, match_seed(self.seed_value, ended, self.episodes[ended]))
-        return outcome, ended, last
-
-    def observe(self) -> NDArray[np.uint8]:
-        """Observations of the seats to move, ``uint8[B, D]``."""
-        return self.game.observe(self.state, self.state.seat)
-
-    def snapshot(self) -> Snapshot:
-        """A copy of where the games stand."""
-        return Snapshot(self.state.copy(), self.episodes.copy())
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot."""
-        self.state, self.episodes = snapshot.state.copy(), snapshot.episodes.copy()
-
-    # -- VecEnv ----------------------------------------------------------------------------------------------------
-
-    def reset(self) -> NDArray[np.uint8]:
-        """Start afresh from the first match of every game."""
-        self.episodes[:] = 0
-        self.state = self.game.new(match_seed(self.seed_value, np.arange(self.num_envs)))
-        return self.observe()
-
-    def step_async(self, actions: NDArray[np.int64]) -> None:
-        """Keep the actions for :meth:`step_wait`."""
-        self._actions = np.asarray(actions, dtype=np.int64)
-
-    def step_wait(self) -> Any:
-        """Observations, rewards of the seats that moved, ends of matches, infos."""
-        movers = self.state.seat.astype(np.int64)
-        outcome, ended, last = self.advance(self._actions)
-        rewards = outcome.rewards[np.arange(self.num_envs), movers]
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        if last is not None:
-            final = self.game.observe(last, movers[ended])
-            for place, row in enumerate(ended):
-                infos[row] = {
-                    "terminal_observation": final[place],
-                    "TimeLimit.truncated": bool(outcome.truncated[row]),
-                }
-        return self.observe(), rewards, outcome.terminated | outcome.truncated, infos
-
-    def close(self) -> None:
-        """Nothing to release."""
-
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """The attribute, once for every game asked for."""
-        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
-
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute of the whole batch."""
-        setattr(self, attr_name, value)
-
-    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Call a method of the batch; ``action_masks`` gives one ``(B, A)`` array."""
-        if method_name == "action_masks":
-            return self.game.legal(self.state)  # type: ignore[return-value]
-        return [getattr(self, method_name)(*args, **kwargs)]
-
-    def has_attr(self, attr_name: str) -> bool:
-        """Whether the batch has an attribute; masks are offered through :meth:`env_method`."""
-        return attr_name == "action_masks" or hasattr(self, attr_name)
-
-    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """No game is wrapped."""
-        return [False for _ in self._get_indices(indices)]
+from .tables import Ended, SelfPlayEnv, Snapshot
 
 
 class Diverged(ValueError):
@@ -145,26 +42,40 @@ class Diverged(ValueError):
 
 
 class Rollout:
-    """What was seen and done in T moves of B games.  Observations and masks stay one byte an entry."""
+    """What was seen and done in T moves of B games.  Observations and masks stay one byte an entry.
 
-    def __init__(self, moves: int, games: int, game: Game[Any, Any]) -> None:
+    Where the seat to move does not learn, there is no value and no log-probability.
+
+    Parameters
+    ----------
+    critic
+        Whether what a critic sees is kept, too.
+    copied
+        Whether the chances of an agent are kept that is to be copied.
+    """
+
+    def __init__(self, moves: int, env: SelfPlayEnv, *, critic: bool = False, copied: bool = False) -> None:
+        game, games = env.game, env.num_envs
         self.observations = np.zeros((moves, games, game.observation.size), dtype=np.uint8)
+        self.everything = np.zeros((moves, games, game.observation_all.size), dtype=np.uint8) if critic else None
         self.legal = np.zeros((moves, games, game.num_actions), dtype=np.bool_)
+        self.targets = np.zeros((moves, games, game.num_actions), dtype=np.float32) if copied else None
         self.actions = np.zeros((moves, games), dtype=np.int64)
         self.seats = np.zeros((moves, games), dtype=np.int64)
+        self.learned = np.ones((moves, games), dtype=np.bool_)
         self.values = np.zeros((moves, games), dtype=np.float32)
         self.log_probs = np.zeros((moves, games), dtype=np.float32)
-        self.rewards = np.zeros((moves, games, game.num_players), dtype=np.float32)
+        self.rewards = np.zeros((moves, games, env.num_players), dtype=np.float32)
         self.ended = np.zeros((moves, games), dtype=np.bool_)
         # Value of the end of a match, by seat: zero, or where it was truncated the network's.
-        self.end_values = np.zeros((moves, games, game.num_players), dtype=np.float32)
+        self.end_values = np.zeros((moves, games, env.num_players), dtype=np.float32)
 
 
 class SelfPlayMaskablePPO(MaskablePPO):
-    """MaskablePPO that learns from all seats of self-play.
+    """MaskablePPO that learns from all seats of self-play, but those of opponents.
 
     Saving, loading, logging and callbacks are those of Stable-Baselines3; only how experience is collected and used
-    differs.  A timestep is one decision of one seat.
+    differs.  A timestep is one decision of a seat that learns.
 
     Parameters
     ----------
@@ -180,6 +91,16 @@ class SelfPlayMaskablePPO(MaskablePPO):
         Rewards are divided by it, so that values are of the order of one.
     reward_kind
         ``"score"``: a seat's own rewards; ``"difference"``: less the mean of the others', which is what wins matches.
+    past
+        ``every`` and ``keep`` of past selves; needed where the games of ``env`` have such among their opponents.
+    warm_start
+        An agent to copy first: the ``guide`` of the games.
+    magnet
+        A slowly following copy that the policy is drawn to.
+    critic
+        ``"own"``, or ``"all"``: advantages by a critic that sees all there is.
+    provenance
+        Where the run comes from, as plain JSON values, for the headers of checkpoints.
     """
 
     policy: SelfPlayPolicy
@@ -200,20 +121,33 @@ class SelfPlayMaskablePPO(MaskablePPO):
         ent_coef_end: float = 0.001,
         reward_scale: float = 1.0,
         reward_kind: str = "score",
+        past: tuple[int, int] | None = None,
+        warm_start: WarmStart | None = None,
+        magnet: Magnet | None = None,
+        critic: str = "own",
+        provenance: dict[str, Any] | None = None,
         policy_kwargs: dict[str, Any] | None = None,
         _init_setup_model: bool = True,
         **kwargs: Any,
     ) -> None:
         self.ent_coef_start, self.ent_coef_end = ent_coef, ent_coef_end
         self.reward_scale, self.reward_kind = reward_scale, reward_kind
+        self.past_settings, self.warm_start, self.magnet_settings = past, warm_start, magnet
+        self.past: PastSelves | None = None
+        self.magnet: PolicyNetwork | None = None
+        self.provenance = provenance or {}
         self.iteration = 0  # rollouts collected; the counter of all chance in training
         self.snapshot: Snapshot | None = None
         self.minutes: float | None = None  # length of the run in time, instead of decisions
         self.trained_seconds = 0.0
         self.evaluations = 0  # evaluations done in the run
+        self.evaluated_at = -1  # decisions at the last of them
         self.best_result = -float("inf")  # of these
+        self.evaluations_since_best = 0
+        self.agreement = 0.0  # of the policy with the agent it copies, in the last update of a warm start
         if policy_kwargs is None and network is not None:
-            policy_kwargs = {"shape": network, "layout": env.game.observation}
+            critic_layout = env.game.observation_all if critic == "all" else None
+            policy_kwargs = {"shape": network, "layout": env.game.observation, "critic_layout": critic_layout}
         super().__init__(
             policy,
             env,
@@ -234,6 +168,10 @@ class SelfPlayMaskablePPO(MaskablePPO):
             torch.manual_seed(self.seed or 0)
             super()._setup_model()
         self.rollout_buffer = None  # type: ignore[assignment]  # a Rollout is made for every update instead
+        if self.past_settings is not None:
+            self.past = PastSelves(*self.past_settings, self.policy.blank)
+        if self.magnet_settings is not None:
+            self.magnet = self.policy.network()
 
     def set_random_seed(self, seed: int | None = None) -> None:
         """Keep the seed; nothing global is seeded."""
@@ -241,10 +179,18 @@ class SelfPlayMaskablePPO(MaskablePPO):
 
     def _generator(self, purpose: int) -> torch.Generator:
         """A generator for one use in one iteration, derived from the seed."""
-        key = int(match_seed(self.seed or 0, purpose, self.iteration)[0])
-        return torch.Generator().manual_seed(key % 2**63)
+        return torch.Generator().manual_seed(int(self._key(purpose)[0]) % 2**63)
+
+    def _key(self, purpose: int) -> NDArray[np.uint64]:
+        """The key of all chance of one use in one iteration, ``uint64[1]``."""
+        return match_seed(self.seed or 0, purpose, self.iteration)
 
     # -- collecting ------------------------------------------------------------------------------------------------
+
+    @property
+    def warming(self) -> bool:
+        """Whether the run is in its warm start."""
+        return self.warm_start is not None and self.num_timesteps < self.warm_start.decisions
 
     def collect_rollouts(  # type: ignore[override]
         self,
@@ -257,26 +203,33 @@ class SelfPlayMaskablePPO(MaskablePPO):
         """Play T moves in every game; returns False if the callback asked to stop."""
         self.policy.set_training_mode(False)
         callback.on_rollout_start()
-        generator = self._generator(1)
-        game, rollout = env.game, Rollout(n_rollout_steps, env.num_envs, env.game)
+        warming = self.warming
+        if not warming and self.past is not None and self.past.due(self.num_timesteps):
+            self.past.add(self.policy.network(), self.num_timesteps)
+        critic = self.policy.critic is not None
+        rollout = Rollout(n_rollout_steps, env, critic=critic, copied=warming)
+        own, others = self._generator(1), self._generator(3)
+        for tables in env.tables:
+            tables.forget()
         for t in range(n_rollout_steps):
-            state = env.state
-            game.observe(state, state.seat, out=rollout.observations[t])
-            game.legal(state, out=rollout.legal[t])
-            rollout.seats[t] = state.seat
-            with torch.inference_mode():
-                actions, values, log_probs = self.policy.sample(
-                    torch.from_numpy(rollout.observations[t]), torch.from_numpy(rollout.legal[t]), generator
-                )
-            rollout.actions[t] = actions.numpy()
-            rollout.values[t] = values.numpy()
-            rollout.log_probs[t] = log_probs.numpy()
-            outcome, ended, last = env.advance(rollout.actions[t])
-            rollout.rewards[t] = self._shaped(outcome.rewards)
-            if last is not None:
-                rollout.ended[t, ended] = True
-                self._value_truncated(rollout.end_values[t], outcome, ended, last)
-            self.num_timesteps += env.num_envs
+            env.observe(out=rollout.observations[t])
+            env.legal(out=rollout.legal[t])
+            rollout.seats[t] = env.seats()
+            if rollout.everything is not None:
+                env.observe_all(out=rollout.everything[t])
+            if warming:
+                self._follow(env, rollout, t)
+            else:
+                rollout.learned[t] = env.learners()
+                self._decide(rollout, t, own)
+                self._let_others_decide(env, rollout, t, others)
+            for tables in env.tables:
+                outcome, ended = tables.advance(rollout.actions[t, tables.part])
+                rollout.rewards[t, tables.part, : tables.game.num_players] = self._shaped(outcome.rewards)
+                if ended is not None:
+                    rollout.ended[t, tables.part][ended.rows] = True
+                    self._value_truncated(rollout.end_values[t, tables.part], tables.game, outcome, ended)
+            self.num_timesteps += int(rollout.learned[t].sum())
             callback.update_locals(locals())
             if not callback.on_step():
                 return False
@@ -286,6 +239,64 @@ class SelfPlayMaskablePPO(MaskablePPO):
         callback.on_rollout_end()
         return True
 
+    def _decide(self, rollout: Rollout, t: int, generator: torch.Generator) -> None:
+        """The moves of the seats that learn."""
+        learned = rollout.learned[t]
+        rows = slice(None) if learned.all() else np.flatnonzero(learned)
+        with torch.inference_mode():
+            actions, values, log_probs = self.policy.sample(
+                torch.from_numpy(rollout.observations[t][rows]), torch.from_numpy(rollout.legal[t][rows]), generator
+            )
+            if self.policy.critic is not None and rollout.everything is not None:
+                values = self.policy.critic(torch.from_numpy(rollout.everything[t][rows]))
+        rollout.actions[t][rows] = actions.numpy()
+        rollout.values[t][rows] = values.numpy()
+        rollout.log_probs[t][rows] = log_probs.numpy()
+
+    def _let_others_decide(self, env: SelfPlayEnv, rollout: Rollout, t: int, generator: torch.Generator) -> None:
+        """The moves of opponents."""
+        if rollout.learned[t].all():
+            return
+        by_past: list[NDArray[np.int64]] = []
+        for tables in env.tables:
+            waiting = np.flatnonzero(~rollout.learned[t, tables.part])
+            for number, against in enumerate(tables.against):
+                rows = waiting[tables.entry[waiting] == number]
+                if against.agent is None:
+                    by_past.append(rows + tables.part.start)
+                elif len(rows):
+                    legal = rollout.legal[t, tables.part]
+                    rollout.actions[t, tables.part][rows] = tables.ask(against.agent, rows, legal)
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *by_past])
+        if len(rows):
+            rollout.actions[t, rows] = self._past_actions(rows, rollout, t, generator)
+
+    def _past_actions(
+        self, rows: NDArray[np.int64], rollout: Rollout, t: int, generator: torch.Generator
+    ) -> NDArray[np.int64]:
+        """What past selves do; which of them is another one in every place and every rollout."""
+        if self.past is None:
+            raise ValueError("the games have past selves as opponents, but the learner was given none to keep")
+        which = below(derive(self._key(4), rows), len(self.past.networks))
+        observations, legal = rollout.observations[t][rows], rollout.legal[t][rows]
+        return self.past.act(which, torch.from_numpy(observations), torch.from_numpy(legal), generator)
+
+    def _follow(self, env: SelfPlayEnv, rollout: Rollout, t: int) -> None:
+        """The moves of the agent that is copied, in all seats."""
+        assert rollout.targets is not None
+        for tables in env.tables:
+            assert tables.guide is not None
+            legal = rollout.legal[t, tables.part]
+            actions, chances = tables.follow(tables.guide, legal)
+            rollout.actions[t, tables.part] = actions
+            rollout.targets[t, tables.part] = chances
+        with torch.inference_mode():
+            if self.policy.critic is not None and rollout.everything is not None:
+                values = self.policy.critic(torch.from_numpy(rollout.everything[t]))
+            else:
+                _, values = self.policy.logits_and_values(torch.from_numpy(rollout.observations[t]))
+        rollout.values[t] = values.numpy()
+
     def _shaped(self, rewards: NDArray[np.float32]) -> NDArray[np.float32]:
         """Rewards as the learner sees them."""
         if self.reward_kind == "difference":
@@ -294,17 +305,20 @@ class SelfPlayMaskablePPO(MaskablePPO):
         return rewards / np.float32(self.reward_scale)
 
     def _value_truncated(
-        self, end_values: NDArray[np.float32], outcome: Outcome, ended: NDArray[np.int64], last: State
+        self, end_values: NDArray[np.float32], game: Game[Any, Any], outcome: Outcome, ended: Ended
     ) -> None:
         """A truncated match would have gone on: its end is worth what the network says, seat by seat."""
-        cut = np.flatnonzero(outcome.truncated[ended])
+        cut = np.flatnonzero(outcome.truncated[ended.rows])
         if not len(cut):
             return
-        game, state = self.env.game, last.take(cut)
+        state = ended.last.take(cut)
         for seat in range(game.num_players):
             with torch.inference_mode():
-                _, values = self.policy.logits_and_values(torch.from_numpy(game.observe(state, seat)))
-            end_values[ended[cut], seat] = values.numpy()
+                if self.policy.critic is not None:
+                    values = self.policy.critic(torch.from_numpy(game.observe_all(state, seat)))
+                else:
+                    _, values = self.policy.logits_and_values(torch.from_numpy(game.observe(state, seat)))
+            end_values[ended.rows[cut], seat] = values.numpy()
 
     # -- how far the run is ----------------------------------------------------------------------------------------
 
@@ -327,36 +341,68 @@ class SelfPlayMaskablePPO(MaskablePPO):
         return end + (start - end) * self._current_progress_remaining
 
     def train(self) -> None:
-        """Improve the network with the last rollout (clipped PPO objective)."""
+        """Improve the network with the last rollout: copy an agent, or follow the clipped PPO objective."""
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
-        clip_range = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
         self.ent_coef = self._annealed(self.ent_coef_start, self.ent_coef_end)
         rollout = self._rollout
+        if rollout.targets is not None:
+            self._copy(rollout)
+            return
+        clip_range = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
         advantages = seat_advantages(rollout, self.gamma, self.gae_lambda)
         data = _Samples.of(rollout, advantages)
+        if self.magnet is not None:
+            data.attraction = _log_probabilities(self.magnet, data)
+        losses = [self._update(batch, clip_range) for batch in self._batches(data, self.n_epochs)]
+        if self.magnet is not None and self.magnet_settings is not None:
+            _move_towards(self.magnet, self.policy.network(), self.magnet_settings.tau)
+        self._log(losses, rollout, advantages, clip_range)
+
+    def _batches(self, data: _Samples, epochs: int) -> Iterator[_Samples]:
+        """Minibatches, shuffled anew in every epoch."""
         generator = self._generator(2)
-        losses: list[tuple[float, ...]] = []
-        for _ in range(self.n_epochs):
+        for _ in range(epochs):
             order = torch.randperm(len(data.actions), generator=generator)
             # Of nearly equal sizes: a last one of a few decisions would weigh as much as a whole one.
             count = max(round(len(order) / (self.batch_size or len(order))), 1)
             for rows in torch.tensor_split(order, count):
-                losses.append(self._update(data.take(rows), clip_range))
+                yield data.take(rows)
             self._n_updates += 1
-        self._log(losses, rollout, advantages, clip_range)
 
     def _update(self, batch: _Samples, clip_range: float) -> tuple[float, ...]:
         """One step of the optimiser on one minibatch; returns what is logged."""
-        values, log_probs, entropy = self.policy.evaluate_actions(batch.observations, batch.actions, batch.legal)
-        log_ratio = log_probs - batch.log_probs
+        logits, values = self.policy.logits_and_values(batch.observations)
+        logs = masked_log_probabilities(logits, batch.legal)
+        chances = logs.exp()
+        log_ratio = logs.gather(1, batch.actions[:, None]).squeeze(1) - batch.log_probs
         ratio = log_ratio.exp()
         advantages = _normalised(batch.advantages)
         clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
         policy_loss = -torch.min(advantages * ratio, advantages * clipped).mean()
-        value_loss = torch.nn.functional.mse_loss(values.squeeze(1), batch.returns)
-        mean_entropy = entropy.mean()
+        value_loss = self._value_loss(values, batch)
+        mean_entropy = -(chances * logs).sum(dim=1).mean()  # an illegal action has chance 0 and a finite logarithm
         loss = policy_loss + self.vf_coef * value_loss - self.ent_coef * mean_entropy
+        divergence = torch.zeros(())
+        if batch.attraction is not None and self.magnet_settings is not None:
+            divergence = (chances * (logs - batch.attraction)).sum(dim=1).mean()
+            loss = loss + self.magnet_settings.weight * divergence
+        self._step(loss)
+        with torch.no_grad():
+            kl = (ratio - 1 - log_ratio).mean()  # Schulman's low-variance estimate
+            clip_fraction = ((ratio - 1).abs() > clip_range).float().mean()
+        logged = (loss, policy_loss, value_loss, mean_entropy, kl, clip_fraction, divergence)
+        return tuple(float(value.detach()) for value in logged)
+
+    def _value_loss(self, values: torch.Tensor, batch: _Samples) -> torch.Tensor:
+        """Mean squared error of the values; where there is a critic apart, of its values too."""
+        loss = torch.nn.functional.mse_loss(values, batch.returns)
+        if self.policy.critic is not None and batch.everything is not None:
+            loss = loss + torch.nn.functional.mse_loss(self.policy.critic(batch.everything), batch.returns)
+        return loss
+
+    def _step(self, loss: torch.Tensor) -> None:
+        """One step of the optimiser."""
         if not torch.isfinite(loss):
             raise Diverged(
                 f"training has diverged: the loss is {loss.item()} after {self.num_timesteps} decisions "
@@ -366,18 +412,45 @@ class SelfPlayMaskablePPO(MaskablePPO):
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
         self.policy.optimizer.step()
+
+    def _copy(self, rollout: Rollout) -> None:
+        """Learn an agent's choices, and the values of what they bring."""
+        assert self.warm_start is not None
+        for group in self.policy.optimizer.param_groups:
+            group["lr"] = self.warm_start.learning_rate
+        self.logger.record("train/learning_rate", self.warm_start.learning_rate)
+        advantages = seat_advantages(rollout, self.gamma, 1.0)
+        losses = [
+            self._copy_step(batch, self.warm_start.smoothing)
+            for batch in self._batches(_Samples.of(rollout, advantages), self.warm_start.epochs)
+        ]
+        if self.magnet is not None:  # self-play is to begin where it is
+            _move_towards(self.magnet, self.policy.network(), 1.0)
+        for name, value in zip(("cross_entropy", "value_loss", "agreement"), np.mean(losses, axis=0), strict=True):
+            self.logger.record(f"warm_start/{name}", float(value))
+        self.agreement = float(np.mean(losses, axis=0)[2])
+
+    def _copy_step(self, batch: _Samples, smoothing: float) -> tuple[float, ...]:
+        """One step of the optimiser on one minibatch; returns what is logged."""
+        assert batch.targets is not None
+        logits, values = self.policy.logits_and_values(batch.observations)
+        logs = masked_log_probabilities(logits, batch.legal)
+        even = batch.legal / batch.legal.sum(dim=1, keepdim=True)
+        targets = (1 - smoothing) * batch.targets + smoothing * even
+        cross_entropy = -(targets * logs).sum(dim=1).mean()
+        value_loss = self._value_loss(values, batch)
+        self._step(cross_entropy + self.vf_coef * value_loss)
         with torch.no_grad():
-            kl = (ratio - 1 - log_ratio).mean()  # Schulman's low-variance estimate
-            clip_fraction = ((ratio - 1).abs() > clip_range).float().mean()
-        logged = (loss, policy_loss, value_loss, mean_entropy, kl, clip_fraction)
-        return tuple(float(value.detach()) for value in logged)
+            agreement = (logs.argmax(dim=1) == batch.targets.argmax(dim=1)).float().mean()
+        return tuple(float(value.detach()) for value in (cross_entropy, value_loss, agreement))
 
     def _log(
         self, losses: list[tuple[float, ...]], rollout: Rollout, advantages: Advantages, clip_range: float
     ) -> None:
-        names = ("loss", "policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
+        names = ("loss", "policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "magnet_kl")
         for name, value in zip(names, np.mean(losses, axis=0), strict=True):
-            self.logger.record(f"train/{name}", float(value))
+            if name != "magnet_kl" or self.magnet is not None:
+                self.logger.record(f"train/{name}", float(value))
         used = advantages.used
         self.logger.record(
             "train/explained_variance", float(explained_variance(rollout.values[used], advantages.returns[used]))
@@ -387,11 +460,20 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self.logger.record("train/n_updates", self._n_updates)
         hands = max(int(rollout.ended.sum()), 1)
         self.logger.record("rollout/match_reward", float(rollout.rewards.sum()) * self.reward_scale / hands)
+        for number, against in enumerate(self.env.tables[0].against):
+            margin, matches = sum(tables.margins[number] for tables in self.env.tables)
+            if matches:
+                self.logger.record(f"against/{against.label}", margin / matches)
 
     # -- saving ----------------------------------------------------------------------------------------------------
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "_rollout"]
+        return [*super()._excluded_save_params(), "_rollout", "past", "magnet"]
+
+    def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
+        states, variables = super()._get_torch_save_params()
+        kept = [name for name in ("past", "magnet") if getattr(self, name, None) is not None]
+        return [*states, *kept], variables
 
     def save(self, path: Any, exclude: Iterable[str] | None = None, include: Iterable[str] | None = None) -> None:
         """Save to a file, beside first and then renamed; a file of the same name is never half-written."""
@@ -399,8 +481,17 @@ class SelfPlayMaskablePPO(MaskablePPO):
         write_checkpoint(
             Path(os.fspath(path)),
             lambda stream: super(SelfPlayMaskablePPO, self).save(stream, exclude=exclude, include=include),
-            self.env.game,
+            self._header(),
+        )
+
+    def _header(self) -> dict[str, Any]:
+        """What a checkpoint tells of itself."""
+        return header(
+            [tables.game for tables in self.env.tables],
             self.policy.shape,
+            reward=self.reward_kind,
+            reward_scale=self.reward_scale,
+            provenance=self.provenance | {"seed": self.seed, "decisions": self.num_timesteps},
         )
 
     @classmethod
@@ -420,7 +511,7 @@ def _normalised(advantages: torch.Tensor) -> torch.Tensor:
     return (advantages - advantages.mean()) / (advantages.std() + 1e-8)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Samples:
     """Decisions to learn from, flattened over moves and games."""
 
@@ -430,29 +521,50 @@ class _Samples:
     log_probs: torch.Tensor
     advantages: torch.Tensor
     returns: torch.Tensor
+    everything: torch.Tensor | None = None  # what a critic sees
+    targets: torch.Tensor | None = None  # chances to copy
+    attraction: torch.Tensor | None = None  # the magnet's log-probabilities
 
     @classmethod
     def of(cls, rollout: Rollout, advantages: Advantages) -> _Samples:
-        used = advantages.used
-        arrays = (
-            rollout.observations[used],
-            rollout.legal[used],
-            rollout.actions[used],
-            rollout.log_probs[used],
-            advantages.advantages[used],
-            advantages.returns[used],
+        def kept(array: NDArray[Any]) -> torch.Tensor:
+            return torch.from_numpy(array[advantages.used])
+
+        return cls(
+            kept(rollout.observations),
+            kept(rollout.legal),
+            kept(rollout.actions),
+            kept(rollout.log_probs),
+            kept(advantages.advantages),
+            kept(advantages.returns),
+            None if rollout.everything is None else kept(rollout.everything),
+            None if rollout.targets is None else kept(rollout.targets),
         )
-        return cls(*(torch.from_numpy(array) for array in arrays))
 
     def take(self, rows: torch.Tensor) -> _Samples:
-        return _Samples(
-            self.observations[rows],
-            self.legal[rows],
-            self.actions[rows],
-            self.log_probs[rows],
-            self.advantages[rows],
-            self.returns[rows],
-        )
+        taken: dict[str, Any] = {}
+        for spec in fields(self):
+            tensor: torch.Tensor | None = getattr(self, spec.name)
+            taken[spec.name] = None if tensor is None else tensor[rows]
+        return _Samples(**taken)
+
+
+def _log_probabilities(network: PolicyNetwork, data: _Samples, at_once: int = 8192) -> torch.Tensor:
+    """The network's log-probabilities for all decisions, ``float32[N, A]``."""
+    parts = []
+    with torch.no_grad():
+        for start in range(0, len(data.actions), at_once):
+            rows = slice(start, start + at_once)
+            logits, _ = network(data.observations[rows])
+            parts.append(masked_log_probabilities(logits, data.legal[rows]))
+    return torch.cat(parts)
+
+
+def _move_towards(network: PolicyNetwork, goal: PolicyNetwork, part: float) -> None:
+    """Move a network's weights some part of the way to another's."""
+    with torch.no_grad():
+        for own, other in zip(network.parameters(), goal.parameters(), strict=True):
+            own.lerp_(other, part)
 
 
 SelfPlayMaskablePPO.policy_aliases["SelfPlayPolicy"] = SelfPlayPolicy

@@ -8,27 +8,31 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-from slopes_agents import make_agent
+from slopes_agents import Agent, make_agent
 from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape
-from slopes_envs import make_game
+from slopes_envs import Game
 from slopes_envs.files import write_bytes
 
-from .config import TrainingConfig, default_config_path, dump_config, load_config
+from .config import PAST, Opponents, TrainingConfig, default_config_path, dump_config, load_config, problems
 from .log import CsvLog
 from .policies import SelfPlayPolicy
-from .selfplay import SelfPlayEnv, SelfPlayMaskablePPO
+from .provenance import commit, train_command
+from .selfplay import SelfPlayMaskablePPO
+from .tables import Against, SelfPlayEnv, Tables, apportion
 from .watch import advantage_over
 
 LAST, BEST, CONFIG, LOG = "last.zip", "best.zip", "config.yaml", "log.csv"
@@ -87,14 +91,28 @@ def run(
         if (out / LAST).exists():
             raise ValueError(f"{out} holds a run already; go on with it (--resume) or name another folder")
     torch.set_num_threads(settings.threads)
-    opponents = [make_agent(spec, make_game(settings.game, **settings.rules)) for spec in settings.evaluation.opponents]
-    model = _load(settings, out) if resume else _new(settings)
+    evaluations = _evaluations(settings)
+    env = environment(settings)
+    if resume:
+        model = SelfPlayMaskablePPO.load(out / LAST, env=env, device="cpu")
+    else:
+        command = train_command(
+            game,
+            config=config,
+            overrides=overrides or [],
+            rules=rules or {},
+            minutes=minutes,
+            decisions=decisions,
+            seed=seed,
+            out=out,
+        )
+        model = new_model(settings, env, {"command": command, "commit": commit()})
     out.mkdir(parents=True, exist_ok=True)
     write_bytes(out / CONFIG, dump_config(settings).encode())
     log = CsvLog(out / LOG, keep_until=model.num_timesteps)
     model.set_logger(Logger(str(out), [log, TensorBoardOutputFormat(str(out))]))
-    with _progress(console, settings, model) as progress, _stop_on_interrupt() as interrupted:
-        watcher = _Run(settings, out, opponents, progress, interrupted)
+    with _progress(console, settings, model) as progress, _stop_on_interrupt(console) as interrupted:
+        watcher = _Run(settings, out, evaluations, progress, interrupted)
         total = settings.decisions if settings.minutes is None else 2**62
         try:
             with suppress(_Finished):
@@ -105,6 +123,8 @@ def run(
             model.logger.close()
     if interrupted():
         console.print(f"Stopped at {model.num_timesteps:,} decisions; go on with --resume.")
+    elif watcher.settled():
+        console.print(f"No better result in the last {model.evaluations_since_best} evaluations: the run is over.")
     return model
 
 
@@ -127,13 +147,67 @@ def _settings(
         changes["minutes"] = minutes
     if decisions is not None:
         changes |= {"decisions": decisions, "minutes": None}
-    settings = TrainingConfig.model_validate(settings.model_dump() | changes)
-    make_game(settings.game, **settings.rules)
+    try:
+        settings = TrainingConfig.model_validate(settings.model_dump() | changes)
+    except ValidationError as error:
+        raise ValueError(problems(error)) from None
+    settings.made_games()
     return settings
 
 
-def _new(settings: TrainingConfig) -> SelfPlayMaskablePPO:
-    env = SelfPlayEnv(make_game(settings.game, **settings.rules), settings.games, settings.seed)
+@dataclass(frozen=True)
+class _Evaluation:
+    """What the policy is measured in: one variant of the game, against each opponent of the configuration."""
+
+    label: str  # of the variant
+    game: Game[Any, Any]
+    opponents: list[Agent]
+
+
+def _evaluations(settings: TrainingConfig) -> list[_Evaluation]:
+    specs = settings.evaluation.opponents
+    return [
+        _Evaluation(label, game, [make_agent(spec, game) for spec in specs])
+        for label, game in zip(settings.labels(), settings.made_games(), strict=True)
+    ]
+
+
+def environment(settings: TrainingConfig) -> SelfPlayEnv:
+    """The games of a run, at their beginning.
+
+    Raises
+    ------
+    ValueError
+        For agents, shares or variants that do not fit.
+    """
+    games = settings.made_games()
+    weights = [variant.share for variant in settings.variants] or [1.0]
+    counts = apportion(settings.games, [weight / sum(weights) for weight in weights])
+    if min(counts) == 0:
+        raise ValueError(f"variants: expected a share for each that is at least one of {settings.games} games")
+    tables: list[Tables] = []
+    for game, count in zip(games, counts, strict=True):
+        guide = None if settings.warm_start is None else make_agent(settings.warm_start.agent, game)
+        against = _against(game, settings.opponents)
+        first = sum(map(len, tables))
+        tables.append(Tables(game, count, seed=settings.seed, first=first, against=against, guide=guide))
+    return SelfPlayEnv(tables)
+
+
+def _against(game: Game[Any, Any], opponents: Sequence[Opponents]) -> list[Against]:
+    return [
+        Against(
+            entry.agent + (" (partner)" if entry.partner else ""),
+            None if entry.agent == PAST else make_agent(entry.agent, game),
+            entry.share,
+            entry.partner,
+        )
+        for entry in opponents
+    ]
+
+
+def new_model(settings: TrainingConfig, env: SelfPlayEnv, provenance: dict[str, Any]) -> SelfPlayMaskablePPO:
+    """The learner of a run, at its beginning."""
     model = SelfPlayMaskablePPO(
         SelfPlayPolicy,
         env,
@@ -151,17 +225,17 @@ def _new(settings: TrainingConfig) -> SelfPlayMaskablePPO:
         max_grad_norm=settings.max_grad_norm,
         reward_kind=settings.reward,
         reward_scale=settings.reward_scale,
+        past=settings.past,
+        warm_start=settings.warm_start,
+        magnet=settings.magnet,
+        critic=settings.critic,
+        provenance=provenance,
         seed=settings.seed,
         device="cpu",
     )
     model.minutes = settings.minutes
     model._last_obs = env.observe()  # the games have begun: learn() must not start them again
     return model
-
-
-def _load(settings: TrainingConfig, out: Path) -> SelfPlayMaskablePPO:
-    env = SelfPlayEnv(make_game(settings.game, **settings.rules), settings.games, settings.seed)
-    return SelfPlayMaskablePPO.load(out / LAST, env=env, device="cpu")
 
 
 class _Finished(Exception):
@@ -175,13 +249,18 @@ class _Run(BaseCallback):
     """
 
     def __init__(
-        self, settings: TrainingConfig, out: Path, opponents: list[Any], progress: _Progress, interrupted: Any
+        self,
+        settings: TrainingConfig,
+        out: Path,
+        evaluations: list[_Evaluation],
+        progress: _Progress,
+        interrupted: Callable[[], bool],
     ) -> None:
         super().__init__()
-        self.settings, self.out, self.opponents = settings, out, opponents
+        self.settings, self.out, self.evaluations = settings, out, evaluations
         self.progress, self.interrupted = progress, interrupted
         self.saved_at = self.tick = time.monotonic()
-        self.evaluated_at = -1  # decisions
+        self.was_warming = False
 
     def _on_step(self) -> bool:
         return True
@@ -194,11 +273,14 @@ class _Run(BaseCallback):
         if due > model.evaluations:
             model.evaluations = due
             self._evaluate()
+        if self.was_warming and not model.warming:
+            self.progress.copied(model)
+        self.was_warming = model.warming
         if now - self.saved_at > 60 * self.settings.checkpoint_minutes:
             self._save()
         self.tick = time.monotonic()  # evaluations and checkpoints are no training time
         self.progress.update(model)
-        if self.interrupted() or model.out_of_time():
+        if self.interrupted() or model.out_of_time() or self.settled():
             raise _Finished
 
     def _save(self) -> None:
@@ -207,28 +289,41 @@ class _Run(BaseCallback):
 
     def _evaluate(self) -> None:
         model: Any = self.model
-        policy = LearnedAgent(model.env.game, model.policy.logits_and_values)
-        results = []
-        for spec, opponent in zip(self.settings.evaluation.opponents, self.opponents, strict=True):
-            mean, error, _ = advantage_over(
-                model.env.game, policy, opponent, self.settings.evaluation.deals, WATCH_SEED
-            )
-            model.logger.record(f"eval/{spec}", mean)
-            model.logger.record(f"eval/{spec}_error", error)
-            results.append((spec, mean, error))
+        results, decisive = [], []
+        for evaluation in self.evaluations:
+            policy = LearnedAgent(evaluation.game, model.policy.logits_and_values)
+            for spec, opponent in zip(self.settings.evaluation.opponents, evaluation.opponents, strict=True):
+                mean, error, _ = advantage_over(
+                    evaluation.game, policy, opponent, self.settings.evaluation.deals, WATCH_SEED
+                )
+                label = f"{spec} ({evaluation.label})" if evaluation.label else spec
+                model.logger.record(f"eval/{label}", mean)
+                model.logger.record(f"eval/{label}_error", error)
+                results.append((label, mean, error))
+            decisive.append(results[-1][1])
         self.progress.evaluated(model, results)
-        self.evaluated_at = model.num_timesteps
-        if results[-1][1] > model.best_result:
-            model.best_result = results[-1][1]
+        model.evaluated_at = model.num_timesteps
+        result = sum(decisive) / len(decisive)
+        model.evaluations_since_best += 1
+        if result > model.best_result:
+            model.best_result = result
+            model.evaluations_since_best = 0
             model.save(self.out / BEST)
+
+    def settled(self) -> bool:
+        """Whether the run is over because the policy has stopped getting better."""
+        model: Any = self.model
+        return self.settings.stop is not None and model.evaluations_since_best >= self.settings.stop.patience
 
     def finish(self) -> None:
         """Evaluate and save at the end of the run."""
         model: Any = self.model
-        if not self.interrupted() and self.evaluated_at < model.num_timesteps:
-            self._evaluate()
-            model.evaluations += 1
-            model.logger.dump(model.num_timesteps)
+        if not self.interrupted():
+            if model.evaluated_at < model.num_timesteps:
+                self._evaluate()
+                model.evaluations += 1
+            if model.logger.name_to_value:  # what came after the line of the last update
+                model.logger.dump(model.num_timesteps)
         if not (self.out / BEST).exists():
             model.save(self.out / BEST)
         self._save()
@@ -259,7 +354,22 @@ class _Progress:
     def update(self, model: SelfPlayMaskablePPO) -> None:
         """Show how far the run is."""
         shown = f"{model.num_timesteps:,} decisions, {self.rate(model):,.0f}/s"
-        self.bar.update(self.task, completed=model.progress(self.settings.decisions), shown=shown)
+        doing = f"training {self.settings.game}"
+        if model.warming and model.warm_start is not None:
+            doing = f"copying {model.warm_start.agent}"
+            shown += f", agreement {model.agreement:.1%}"
+        done = model.progress(self.settings.decisions)
+        self.bar.update(self.task, description=doing, completed=done, shown=shown)
+
+    def copied(self, model: SelfPlayMaskablePPO) -> None:
+        """Print that the warm start is over."""
+        assert model.warm_start is not None
+        self.console.print(
+            f"{model.num_timesteps:>12,} decisions: {model.warm_start.agent} is copied, "
+            f"the likeliest action is its own in {model.agreement:.1%} of its decisions",
+            highlight=False,
+            soft_wrap=True,
+        )
 
     def evaluated(self, model: SelfPlayMaskablePPO, results: list[tuple[str, float, float]]) -> None:
         """Print an evaluation."""
@@ -279,7 +389,7 @@ def _progress(console: Console, settings: TrainingConfig, model: SelfPlayMaskabl
 
 
 @contextmanager
-def _stop_on_interrupt() -> Iterator[Any]:
+def _stop_on_interrupt(console: Console) -> Iterator[Callable[[], bool]]:
     """Turn the first Ctrl-C into a wish to stop at the next update; a second one stops at once.
 
     Yields a function that tells whether the wish was made.
@@ -291,6 +401,7 @@ def _stop_on_interrupt() -> Iterator[Any]:
         if wished:
             raise KeyboardInterrupt
         wished = True
+        console.print("Stopping after the present update, to save; Ctrl-C again stops at once.")
 
     try:
         before = signal.signal(signal.SIGINT, handler)

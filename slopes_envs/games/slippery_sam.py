@@ -66,11 +66,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..cards import BIT, Deck, cards_in
+from ..cards import BIT, Deck, bits_of, cards_in
 from ..chance import Purpose, UInt64, derive, draw, shuffle
 from ..errors import DealError, RulesError, UnknownName
 from ..features import Layout, Observation, Plane
 from ..game import (
+    THE_ONE,
     BidModel,
     Game,
     Rows,
@@ -79,11 +80,12 @@ from ..game import (
     as_seats,
     common_fields,
     first_seats,
+    one_seat,
     option,
     parse_hand_object,
     row_starts,
 )
-from ..tricks import clockwise, relative_seats
+from ..tricks import clockwise, from_seat, relative_lists, relative_seats
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"))
 SIZE = len(DECK)
@@ -236,6 +238,16 @@ class Levels:
         if self._table is None:
             return self._offered(ranges)[1]
         return self._table[1].take(ranges, axis=0)
+
+    def bits(self, chips: int) -> int:
+        """Levels that are offered of one range, as one bit set."""
+        words = self.words(np.array([chips]))[0] if self._table is None else self._table[1][chips]
+        return sum(word << 64 * at for at, word in enumerate(words.tolist()))
+
+    def part(self, chips: int, which: int) -> int:
+        """What one level of one range gives."""
+        parts = self._offered(np.array([chips]))[0][0] if self._table is None else self._table[0][chips]
+        return int(parts.item(which))
 
     def parts(self, ranges: NDArray[Any], which: NDArray[np.int64]) -> NDArray[np.int64]:
         """What one level of each range gives, ``int64[N]``."""
@@ -393,6 +405,9 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
     def _deal(self, state: SlipperySamState, rows: Rows) -> None:
         """Begin a bank in some games, whose ``hand`` and ``dealer`` are set (R3, R4)."""
         n, p = len(rows), self.num_players
+        if len(state) == 1 and state.scripts is None:
+            self._deal_to_one(state)
+            return
         deck = shuffle(derive(state.seed[rows], Purpose.DEAL, state.hand[rows]), SIZE)
         scripted = self._scripted(state, rows)
         for place, deal in scripted:
@@ -407,14 +422,30 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
         state.waiting[rows] = dealt_in.reshape(-1)[from_left] @ SEAT_BIT[:p]
         state.deck[rows] = deck
         state.hands[rows] = np.where(dealt_in, hands, 0)
-        state.bank[rows] = 0
-        state.exposures[rows] = 0
-        state.bets[rows] = 0
-        state.results[rows] = -1
-        state.shown[rows] = 0
-        state.against[rows] = -1
-        state.discarded[rows] = 0
         state.seat[rows] = dealer
+        self._clear(state, rows)
+
+    def _deal_to_one(self, state: SlipperySamState) -> None:
+        """The same in a batch of one, from its seed."""
+        p, dealer, least = self.num_players, state.dealer.item(), self.rules.min_bet
+        (deck,) = shuffle(derive(state.seed, Purpose.DEAL, state.hand), SIZE)
+        hands, waiting = [0] * p, 0
+        for seat, chips in enumerate(state.scores.tolist()[0]):
+            if chips >= least and seat != dealer:
+                hands[seat] = bits_of(deck[HAND * seat : HAND * seat + HAND].tolist())
+                waiting |= 1 << (seat - dealer - 1) % p
+        state.deck[0] = deck
+        state.hands[0] = hands
+        state.waiting[0] = waiting
+        state.seat[0] = dealer
+        self._clear(state, ALL)
+
+    def _clear(self, state: SlipperySamState, rows: Rows | slice) -> None:
+        """Forget the bank before."""
+        for zero in (state.bank, state.exposures, state.bets, state.shown, state.discarded):
+            zero[rows] = 0
+        for none in (state.results, state.against):
+            none[rows] = -1
 
     def _scripted_deck(
         self, state: SlipperySamState, row: int, dealt_in: NDArray[np.bool_], deal: Deal
@@ -475,6 +506,36 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
         most = np.where(staking, own, np.minimum(bank, own))
         return own, least, most
 
+    def _limits_of_one(self, state: SlipperySamState) -> tuple[int, int, int]:
+        """The same of the only game of a batch."""
+        bank, seat = state.bank.item(), state.seat.item()
+        own = state.scores.item(max(seat, 0))
+        if seat == state.dealer.item():
+            return own, self.rules.min_stake, own
+        return own, min(bank, self.rules.min_bet), min(bank, own)
+
+    def _fee_of_one(self, state: SlipperySamState) -> int:
+        """What a redraw costs the seat to move in the only game of a batch (R7)."""
+        if self._fee is not None:
+            return int(self._fee)
+        fee: int = state.fee.item()
+        return (state.bank.item() + 4) // 5 if fee < 0 else fee
+
+    def _legal_of_one(self, state: SlipperySamState) -> int:
+        seat = state.seat.item()
+        if seat < 0:
+            return 0
+        own, least, most = self._limits_of_one(state)
+        able, betting = least <= most, seat != state.dealer.item()
+        bits, redraws = 0, state.redraws.item()
+        if able:
+            bits = (2 << most) - (1 << least) if self._levels is None else self._levels.bits(most - least)
+        if betting and redraws < REDRAWS and own >= self._fee_of_one(state):
+            bits |= 1 << self._amounts
+        if betting and (redraws == REDRAWS or not able):
+            bits |= 2 << self._amounts
+        return bits
+
     def _fee_now(self, state: SlipperySamState) -> NDArray[np.int32]:
         """What a redraw costs the seat to move, ``int32[B]`` (R7)."""
         if self._fee is not None:
@@ -497,6 +558,82 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
         if state.seat.min(initial=0) < 0:
             words[state.seat < 0] = 0
         return words
+
+    def _apply_to_one(self, state: SlipperySamState, action: int, rewards: NDArray[np.float32]) -> None:
+        seat, dealer = state.seat.item(), state.dealer.item()
+        state.move[0] += 1
+        if action == self._amounts:
+            self._redraw_one(state, seat, rewards)
+            return
+        if action > self._amounts:
+            state.results[0, seat] = PASSED
+        else:
+            chips = action
+            if self._levels is not None:
+                _, least, most = self._limits_of_one(state)
+                chips = least + self._levels.part(most - least, action)
+            if seat == dealer:
+                state.bank[0] = chips
+                state.exposures[0] = 1
+            else:
+                self._bet_one(state, seat, chips, rewards)
+        waiting = state.waiting.item()
+        following = waiting & -waiting
+        state.waiting[0] = waiting ^ following
+        state.seat[0] = (dealer + following.bit_length()) % self.num_players
+        state.redraws[0] = 0
+        state.fee[0] = -1
+        if waiting == 0 or state.bank.item() == 0:
+            self._end_bank_of_one(state, rewards)
+
+    def _redraw_one(self, state: SlipperySamState, seat: int, rewards: NDArray[np.float32]) -> None:
+        """The same as :meth:`_redraw` in a batch of one."""
+        fee = self._fee_of_one(state)
+        state.fee[0] = fee
+        state.redraws[0] += 1
+        state.discarded[0, seat] = state.discarded.item(seat) | 1 << _exposed_of_one(state)
+        state.exposures[0] += 1
+        self._pay_one(state, seat, fee, rewards)
+
+    def _bet_one(self, state: SlipperySamState, seat: int, chips: int, rewards: NDArray[np.float32]) -> None:
+        """The same as :meth:`_bet` in a batch of one."""
+        hand, exposed = state.hands.item(seat), _exposed_of_one(state)
+        winning = hand & HIGHER.item(exposed)
+        state.bets[0, seat] = chips
+        state.results[0, seat] = WON if winning else LOST
+        state.shown[0, seat] = winning & -winning if winning else hand
+        state.against[0, seat] = exposed
+        self._pay_one(state, seat, -chips if winning else chips, rewards)
+
+    def _end_bank_of_one(self, state: SlipperySamState, rewards: NDArray[np.float32]) -> None:
+        """The same as :meth:`_end_bank` in a batch of one."""
+        rules, p, scores = self.rules, self.num_players, state.scores.tolist()[0]
+        dealer, chances = (state.dealer.item() + 1) % p, state.chances.item() + 1
+        while scores[dealer] < rules.min_stake:
+            dealer, chances = (dealer + 1) % p, chances + 1
+        state.hand[0] += 1
+        able = sum(chips >= rules.min_bet for chips in scores)
+        if rules.match == "hand" or chances >= rules.rounds * p or able < 2:
+            state.seat[0] = -1
+            state.terminated[0] = True
+            state.waiting[0] = 0
+            state.bank[0] = 0
+            if rules.reward == "win":
+                rewards[:] = self._win_rewards(state.scores)
+            return
+        state.chances[0] = chances
+        state.dealer[0] = dealer
+        self._deal(state, THE_ONE)
+
+    def _pay_one(self, state: SlipperySamState, seat: int, chips: int, rewards: NDArray[np.float32]) -> None:
+        """A seat pays chips into the bank of the only game of a batch, or takes them if negative (R12)."""
+        banker = state.dealer.item()
+        state.scores[0, seat] -= chips
+        state.scores[0, banker] += chips
+        state.bank[0] += chips
+        if self.rules.reward == "score":
+            rewards[0, seat] -= chips
+            rewards[0, banker] += chips
 
     def _apply(self, state: SlipperySamState, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
         state.move += 1
@@ -607,6 +744,8 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
     # -- what a seat knows -----------------------------------------------------------------------------------------
 
     def observe(self, state: SlipperySamState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        if len(state) == 1:
+            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, self.num_players)), out)
         return self.observation.pack(len(state), self._values(state, seats), out)
 
     def observe_all(self, state: SlipperySamState, seats: ArrayLike, out: Observation | None = None) -> Observation:
@@ -674,6 +813,59 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
             "chips_level": np.minimum(chips * np.int64(10) // start, LEVELS),
             "bankers_left": bankers_left,
             "last_bankers": np.minimum(bankers_left, MAX_SEATS),
+        }
+
+    def _values_of_one(self, state: SlipperySamState, seat: int) -> dict[str, int | list[int]]:
+        """The same of the only game of a batch, in plain numbers."""
+        p, start = self.num_players, self.rules.starting_chips
+        mover, banker, turns, bank = (field.item() for field in (state.seat, state.dealer, state.waiting, state.bank))
+        over, staking = mover < 0, mover == banker
+        exposed = _exposed_of_one(state)
+        shown, discarded = from_seat(state.shown, seat), from_seat(state.discarded, seat)
+        seen = CARD_BIT.item(exposed)
+        for cards in (*shown, *discarded):
+            seen |= cards
+        first = (seat - banker - 1) % p  # own place from the banker's left; the banker's is the last, and never waits
+        waiting = [turns >> (first + place) % p & 1 for place in range(p)]
+        own_turn = (turns & (1 << first) - 1).bit_count() + (not staking) if waiting[0] else -1
+        if mover == seat and not staking:
+            own_turn = 0
+        _, least, most = self._limits_of_one(state)
+        if over or least > most:
+            least = most = 0
+        chips = from_seat(state.scores, seat)
+        chips[(banker - seat) % p] -= bank
+        bankers_left = 0 if over else min(self.rules.rounds * p, 2**31 - 1) - 1 - state.chances.item()
+        relative = relative_lists(p)[seat]
+        return {
+            "exposed_suit": -1 if exposed < 0 else exposed // RANKS,
+            "exposed_rank": -1 if exposed < 0 else exposed % RANKS,
+            "seen": seen,
+            "better": (HIGHER.item(exposed) & ~seen).bit_count(),
+            "unseen": SIZE - seen.bit_count(),
+            "shown": shown,
+            "discarded": discarded,
+            "results": from_seat(state.results, seat),
+            "bets": from_seat(state.bets, seat),
+            "dealt_in": [int(hand != 0) for hand in from_seat(state.hands, seat)],
+            "waiting": waiting,
+            "own_turn": own_turn,
+            "turns_left": turns.bit_count(),
+            "banker": relative[banker],
+            "to_move": relative[mover],
+            "phase": 2 if over else int(not staking),
+            "players": p - 2,
+            "redraws": state.redraws.item(),
+            "fee": 0 if over or staking else self._fee_of_one(state),
+            "bank": bank,
+            "bank_level": min(bank * 10 // start, LEVELS),
+            "least": least,
+            "most": most,
+            "most_level": min(most * 10 // start, LEVELS),
+            "chips": chips,
+            "chips_level": [min(number * 10 // start, LEVELS) for number in chips],
+            "bankers_left": bankers_left,
+            "last_bankers": min(bankers_left, MAX_SEATS),
         }
 
     def resample(
@@ -816,6 +1008,12 @@ def _exposed(state: SlipperySamState, rows: Rows) -> NDArray[np.int8]:
     exposures = state.exposures[rows]
     cards = state.deck.reshape(-1)[SIZE * rows + (FIRST_EXPOSED - 1) + exposures]
     return np.where(exposures > 0, cards, np.int8(-1))
+
+
+def _exposed_of_one(state: SlipperySamState) -> int:
+    """The exposed card in the only game of a batch, -1 before the stake."""
+    exposures = state.exposures.item()
+    return int(state.deck.item(FIRST_EXPOSED - 1 + exposures)) if exposures else -1
 
 
 GAME = SlipperySam

@@ -57,6 +57,7 @@ from ..chance import Purpose, UInt64, below, derive
 from ..errors import UnknownName
 from ..features import Layout, Observation, Plane
 from ..game import (
+    THE_ONE,
     BidModel,
     Game,
     Rows,
@@ -65,11 +66,12 @@ from ..game import (
     as_seats,
     common_fields,
     first_seats,
+    one_seat,
     option,
     parse_hand_object,
     row_starts,
 )
-from ..tricks import Played, TrickTables, clockwise, relative_seats
+from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_seats
 from ..worlds import count_deals
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "J", "Q", "K"), extras=("LJ", "BJ"))
@@ -336,6 +338,32 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
         cards = np.where(bound == 0, hand, bound).astype(np.uint64) << SHIFT
         return np.where(state.moves < P, BID_WORD, cards)[:, None]
 
+    def _legal_of_one(self, state: SlipperySlopeState) -> int:
+        if state.moves.item() < P:
+            return int(BID_WORD)
+        hand = state.hands.item(max(state.seat.item(), 0))
+        return (hand & MUST.item(state.context.item()) or hand) << BIDS
+
+    def _apply_to_one(self, state: SlipperySlopeState, action: int, rewards: NDArray[np.float32]) -> None:
+        seat, moves = state.seat.item(), state.moves.item() + 1
+        if action < BIDS:
+            state.bids[0, seat] = action
+            if moves == P:
+                state.last_bids[0] = -1
+        else:
+            bit = 1 << action - BIDS
+            state.hands[0, seat] = state.hands.item(seat) ^ bit
+            state.seen[0, seat] = state.seen.item(seat) | bit
+            state.table[0, seat] = bit
+            TRICKS.play_one(state, seat, action)
+        state.seat[0] = NEXT_SEAT.item(seat)
+        state.move[0] += 1
+        state.moves[0] = moves
+        if TRICK_DONE.item(moves):
+            TRICKS.finish_one(state)
+            if moves == MOVES:
+                self._end_hand(state, THE_ONE, rewards)
+
     def _apply(self, state: SlipperySlopeState, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
         at = row_starts(len(state), P) + state.seat
         bit = CARD_BIT[actions]  # no bit for a bid
@@ -373,6 +401,8 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
     # -- what a seat knows -----------------------------------------------------------------------------------------
 
     def observe(self, state: SlipperySlopeState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        if len(state) == 1:
+            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, P)), out)
         return self.observation.pack(len(state), self._values(state, as_seats(seats, len(state), P)), out)
 
     def observe_all(self, state: SlipperySlopeState, seats: ArrayLike, out: Observation | None = None) -> Observation:
@@ -415,6 +445,35 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
             "score_level": np.minimum(np.maximum((scores + self._target) * 10 // self._target, 0), 20),
             "scores": scores,
             "hand_number": state.hand,
+        }
+
+    def _values_of_one(self, state: SlipperySlopeState, seat: int) -> dict[str, int | list[int]]:
+        """The same of the only game of a batch, in plain numbers."""
+        context, moves = state.context.item(), state.moves.item()
+        bids, tricks = from_seat(state.bids, seat), from_seat(state.tricks, seat)
+        scores, target = from_seat(state.scores, seat), int(self._target)
+        relative = relative_lists(P)[seat]
+        needed = NEEDED.item(bids[0], tricks[0])
+        if moves < (P if self.rules.reveal_bids == "after_bidding" else MOVES):
+            bids[1:] = [-1] * (P - 1)
+        return {
+            "hand": state.hands.item(seat),
+            "table": from_seat(state.table, seat),
+            "seen": from_seat(state.seen, seat),
+            "follow": FOLLOW.item(context),
+            "direction": DIRECTION.item(context),
+            "voids": from_seat(state.voids, seat),
+            "bids": bids,
+            "last_bids": from_seat(state.last_bids, seat),
+            "needed": needed,
+            "tricks": tricks,
+            "phase": PHASE.item(moves),
+            "to_move": relative[state.seat.item()],
+            "dealer": relative[state.dealer.item()],
+            "leader": relative[state.leader.item()],
+            "score_level": [min(max((score + target) * 10 // target, 0), 20) for score in scores],
+            "scores": scores,
+            "hand_number": state.hand.item(),
         }
 
     def resample(

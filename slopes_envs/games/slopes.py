@@ -74,6 +74,7 @@ from ..chance import Purpose, UInt64, derive, draw, shuffle
 from ..errors import DealError, ScriptExhausted, UnknownName, shown
 from ..features import Layout, Observation, Plane
 from ..game import (
+    THE_ONE,
     BidModel,
     Game,
     Rows,
@@ -82,6 +83,7 @@ from ..game import (
     as_seats,
     common_fields,
     first_seats,
+    one_seat,
     option,
     parse_hand_object,
     row_starts,
@@ -198,6 +200,8 @@ def _allowed() -> NDArray[np.uint64]:
 
 
 ALLOWED = _allowed()
+# The same as whole numbers.
+ALLOWED_ONE = tuple(sum(word << 64 * at for at, word in enumerate(words)) for words in ALLOWED.tolist())
 FROZEN = np.int64(CLOSED * TOPS)  # to add to the place of a pile in ``PLAYABLE`` if it is frozen
 
 
@@ -248,6 +252,28 @@ def _add(words: UInt64, at: Rows, cards: NDArray[Any]) -> None:
     field = FIELD[cards]
     word = words[at]
     words[at] = word | LOW[cards] | (((word & field) << ONE) & field)
+
+
+def _whole(words: UInt64) -> int:
+    """The bits of one count ``uint64[2]`` as one number."""
+    low, high = words.tolist()
+    return int(low | high << 64)
+
+
+def _add_one(words: UInt64, card: int) -> None:
+    """Add one card to a count ``uint64[2]``."""
+    at, field = WORD.item(card), FIELD.item(card)
+    word = words.item(at)
+    words[at] = word | LOW.item(card) | (word & field) << 1 & field
+
+
+def _remove_one(words: UInt64, card: int) -> bool:
+    """Remove one card from a count ``uint64[2]`` that has it; whether it had it."""
+    at, field = WORD.item(card), FIELD.item(card)
+    word = words.item(at)
+    held = word & field
+    words[at] = word ^ held ^ (held >> 1 & field)
+    return held != 0
 
 
 def _remove(words: UInt64, at: Rows, cards: NDArray[Any]) -> NDArray[np.bool_]:
@@ -683,6 +709,31 @@ class Slopes(Game[SlopesState, SlopesRules]):
             words[state.seat < 0] = 0
         return words
 
+    def _legal_of_one(self, state: SlopesState) -> int:
+        return int.from_bytes(state.legal_actions.astype("<u8", copy=False).tobytes(), "little")
+
+    def _find_legal_of_one(self, state: SlopesState) -> int:
+        """What :meth:`_legal` finds, for the only game of a batch, as one bit set."""
+        seat, begun = state.seat.item(), state.begun.item()
+        if seat < 0:
+            return 0
+        tops = state.tops.tolist()[0]
+        if state.swapping.item():
+            return sum(1 << SWAP + number for number in range(PILES) if tops[PILE.item(PILES * seat + number)] >= 0)
+        turn = 10 * seat + 2 * begun + 2 + state.duplicate.item()
+        bits = 0
+        for pile, (top, frozen_by) in enumerate(zip(tops, state.frozen_by.tolist()[0], strict=True)):
+            place = PLACES.item(pile, turn) + top
+            bits |= ALLOWED_ONE[place if frozen_by < 0 else place + CLOSED * TOPS]
+        held, counts = 0, _whole(state.hands[0, seat])
+        for piece in range(WILDS + 1):
+            index = counts >> 16 * piece & 0xFFFF
+            held |= SPREAD.item(index if piece < WILDS else index + (1 << 16)) << 32 * piece
+        bits &= held
+        if begun >= 0 or not (self.rules.must_play and bits):
+            bits |= 1 << END
+        return bits
+
     def _swaps(self, state: SlopesState, rows: Rows) -> UInt64:
         """Legal actions after a reverse: every pile that has a card, its own for ``keep`` (R13)."""
         filled = state.tops[rows[:, None], PILE.reshape(P, PILES)[state.seat[rows]]] >= 0
@@ -706,6 +757,69 @@ class Slopes(Game[SlopesState, SlopesRules]):
         if len(ended):
             self._end_turn(state, ended, DRAWS[actions[ended]], rewards)
         state.legal_actions = self._legal(state)
+
+    def _apply_to_one(self, state: SlopesState, action: int, rewards: NDArray[np.float32]) -> None:
+        seat = state.seat.item()
+        state.move[0] += 1
+        if action < END:
+            self._put_one(state, seat, action)
+        elif action > END:
+            here, there = state.begun.item(), PILE.item(PILES * seat + action - SWAP)
+            for row in (state.tops[0], state.frozen_by[0]):
+                row[here], row[there] = row.item(there), row.item(here)
+        elif self.rules.must_play and state.begun.item() < 0:
+            self._note_pass(state, THE_ONE)
+        if ENDS_TURN.item(action):
+            self._end_turn_of_one(state, seat, DRAWS.item(action), rewards)
+        words = self._find_legal_of_one(state).to_bytes(8 * ACTION_WORDS, "little")
+        state.legal_actions = np.frombuffer(words, "<u8")[None].astype(np.uint64)
+
+    def _end_turn_of_one(self, state: SlopesState, seat: int, draws: int, rewards: NDArray[np.float32]) -> None:
+        """End a turn in the only game of a batch; what is rare (the end, an empty stock) as in any batch."""
+        won = WINNER.item(_index([NUMBER.item(top) for top in state.tops.tolist()[0]])) >= 0
+        turns, other = state.turns.item() + 1, 1 - seat
+        if won or turns >= self.rules.max_turns or state.next_card.item() + draws >= SIZE:
+            self._end_turn(state, THE_ONE, np.array([draws]), rewards)
+            return
+        state.turns[0] = turns
+        state.begun[0] = -1
+        state.duplicate[0] = False
+        state.swapping[0] = False
+        state.seat[0] = other
+        for pile, frozen_by in enumerate(state.frozen_by.tolist()[0]):
+            if frozen_by == other:
+                state.frozen_by[0, pile] = -1
+        for drawer in (*[seat] * draws, other):
+            self._draw_one(state, drawer)
+
+    def _put_one(self, state: SlopesState, seat: int, action: int) -> None:
+        """Put a card on a pile in the only game of a batch."""
+        card, pile = action // PILES, PILE.item(PILES * seat + action % PILES)
+        state.duplicate[0] = EQUAL.item(state.tops.item(pile), card)
+        state.begun[0] = pile
+        state.tops[0, pile] = card
+        _remove_one(state.hands[0, seat], card)
+        known = _remove_one(state.shown[0, seat], card)
+        if self.rules.must_play:
+            self._note_one(state, card + TYPES * seat + EVENT_KNOWN * known)
+        _add_one(state.played[0], card)
+        if IS_SPECIAL.item(card):
+            state.frozen_by[0, pile] = seat
+            state.swapping[0] = FACE.item(card) == REVERSE
+
+    def _draw_one(self, state: SlopesState, seat: int) -> None:
+        """Draw a card of a stock that is not empty in the only game of a batch."""
+        place = state.next_card.item()
+        state.next_card[0] = place + 1
+        _add_one(state.hands[0, seat], state.stock.item(place))
+        if self.rules.must_play:
+            state.drawn_since[0, seat] += 1
+            self._note_one(state, EVENT_DRAW + seat)
+
+    def _note_one(self, state: SlopesState, event: int) -> None:
+        number = state.num_events.item()
+        state.events[0, number] = event
+        state.num_events[0] = number + 1
 
     def _put(self, state: SlopesState, rows: Rows, actions: NDArray[np.int64]) -> None:
         """Put a card on a pile (R4 to R12)."""
@@ -784,6 +898,8 @@ class Slopes(Game[SlopesState, SlopesRules]):
     # -- what a seat knows -----------------------------------------------------------------------------------------
 
     def observe(self, state: SlopesState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        if len(state) == 1:
+            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, P)), out)
         return self.observation.pack(len(state), self._values(state, seats), out)
 
     def observe_all(self, state: SlopesState, seats: ArrayLike, out: Observation | None = None) -> Observation:
@@ -834,6 +950,42 @@ class Slopes(Game[SlopesState, SlopesRules]):
             "drawn_since": np.where(lacked == 0, 0, np.minimum(drawn_since, DRAWN_LEVELS)),
             "turn_level": state.turns * np.int64(TURN_LEVELS) // self._max_turns,
             "turns": state.turns,
+        }
+
+    def _values_of_one(self, state: SlopesState, seat: int) -> dict[str, int | list[int]]:
+        """The same of the only game of a batch, in plain numbers."""
+        hands = [_whole(state.hands[0, who]) for who in (seat, 1 - seat)]
+        sizes = [hand.bit_count() for hand in hands]
+        stock = SIZE - state.next_card.item()
+        told, known = [_whole(state.shown[0, who]) for who in (seat, 1 - seat)] if stock else hands
+        tops, frozen_by = state.tops.tolist()[0], state.frozen_by.tolist()[0]
+        if seat:  # R2
+            tops.reverse()
+            frozen_by.reverse()
+        numbers = [NUMBER.item(top) for top in tops]
+        lacked = state.lacked.item(1 - seat)
+        begun, mover, turns = state.begun.item(), state.seat.item(), state.turns.item()
+        return {
+            "hand": _halves_of_one(hands[0]),
+            "known": _halves_of_one(known),
+            "shown": _halves_of_one(told),
+            "played": _halves_of_one(_whole(state.played[0])),
+            "top_face": [FACE.item(top) for top in tops],
+            "top_colour": [COLOUR.item(top) for top in tops],
+            "frozen": [-1 if by < 0 else by ^ seat for by in frozen_by],
+            "begun": -1 if begun < 0 else PILE.item(PILES * seat + begun),
+            "duplicate": int(state.duplicate.item()),
+            "phase": 2 if mover < 0 else int(state.swapping.item()),
+            "to_move": -1 if mover < 0 else mover ^ seat,
+            "distance": [DISTANCE.item(_index(numbers)), DISTANCE.item(_index(numbers[::-1]))],
+            "hand_level": [min(size, HAND_LEVELS) for size in sizes],
+            "hand_sizes": sizes,
+            "stock_level": (stock + 7) // 8,
+            "stock": stock,
+            "lacked": lacked,
+            "drawn_since": min(state.drawn_since.item(1 - seat), DRAWN_LEVELS) if lacked else 0,
+            "turn_level": turns * TURN_LEVELS // self._max_turns,
+            "turns": turns,
         }
 
     def resample(self, state: SlopesState, seats: ArrayLike, keys: UInt64, bids: BidModel | None = None) -> SlopesState:
@@ -1092,6 +1244,11 @@ def _some_of(keys: UInt64, counts: NDArray[np.int64], sizes: NDArray[np.int64]) 
 def _halves(words: UInt64) -> UInt64:
     """The 112 bits of counts ``uint64[B, 2]`` as two words of 56, ``uint64[2, B]``."""
     return np.stack([words[:, 0] & HALF, words[:, 0] >> SHIFT_OUT | words[:, 1] << SHIFT_IN])
+
+
+def _halves_of_one(bits: int) -> list[int]:
+    """The same of one count, as one number."""
+    return [bits & int(HALF), bits >> 56]
 
 
 def _names(words: UInt64) -> list[str]:

@@ -57,6 +57,7 @@ from ..chance import Purpose, UInt64, derive
 from ..errors import RulesError, UnknownName
 from ..features import Layout, Observation, Plane
 from ..game import (
+    THE_ONE,
     BidModel,
     Game,
     Rows,
@@ -65,11 +66,12 @@ from ..game import (
     as_seats,
     common_fields,
     first_seats,
+    one_seat,
     option,
     parse_hand_object,
     row_starts,
 )
-from ..tricks import Played, TrickTables, clockwise, relative_seats
+from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_seats
 from ..worlds import count_deals, deal_within
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"))
@@ -353,6 +355,28 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
         bound = hand & TRICKS.must[state.context]
         return np.where(bound == 0, hand, bound)[:, None]
 
+    def _legal_of_one(self, state: SloppySecondsState) -> int:
+        hand: int = state.hands.item(max(state.seat.item(), 0))
+        return hand & TRICKS.must.item(state.context.item()) or hand
+
+    def _apply_to_one(self, state: SloppySecondsState, action: int, rewards: NDArray[np.float32]) -> None:
+        seat, bit = state.seat.item(), 1 << action
+        moves = state.moves.item() + 1
+        state.hands[0, seat] = state.hands.item(seat) ^ bit
+        state.seen[0, seat] = state.seen.item(seat) | bit
+        state.table[0, seat] = bit
+        state.pot[0, action // RANKS] += action % RANKS + 1
+        TRICKS.play_one(state, seat, action)
+        state.seat[0] = self._next_seat.item(seat)
+        state.move[0] += 1
+        state.moves[0] = moves
+        if self._trick_done.item(moves):
+            winner = TRICKS.finish_one(state)
+            state.points[0, winner] += state.pot[0]
+            state.pot[0] = 0
+            if moves == self._last_move:
+                self._end_hand(state, THE_ONE, rewards)
+
     def _apply(self, state: SloppySecondsState, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
         at = row_starts(len(state), self.num_players) + state.seat
         bit = BIT[actions]
@@ -389,6 +413,8 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
     # -- what a seat knows -----------------------------------------------------------------------------------------
 
     def observe(self, state: SloppySecondsState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        if len(state) == 1:
+            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, self.num_players)), out)
         return self.observation.pack(len(state), self._values(state, seats), out)
 
     def observe_all(self, state: SloppySecondsState, seats: ArrayLike, out: Observation | None = None) -> Observation:
@@ -436,6 +462,52 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
             "score_level": np.minimum(scores * np.int64(20) // self._level_target, 20),
             "scores": scores,
             "hand_number": state.hand,
+        }
+
+    def _values_of_one(self, state: SloppySecondsState, seat: int) -> dict[str, int | list[int]]:
+        """The same of the only game of a batch, in plain numbers."""
+        p, context = self.num_players, state.context.item()
+        (by_seat,) = state.points.tolist()
+        points = by_seat[seat:] + by_seat[:seat]
+        firsts, seconds, hand_scores = [0] * p, [0] * p, [0] * p
+        for suit, taken in enumerate(zip(*points, strict=True)):
+            first = max(taken)
+            below = [number for number in taken if number != first]
+            alone = len(below) == p - 1 or self.rules.tie_ranking == "dense"
+            second = max(below) if below and alone else -1
+            for place, number in enumerate(taken):
+                if number == first:
+                    firsts[place] |= 1 << suit
+                elif number == second:
+                    seconds[place] |= 1 << suit
+                    hand_scores[place] += number
+        voids, scores = from_seat(state.voids, seat), from_seat(state.scores, seat)
+        flat_points = [number for of_seat in points for number in of_seat]
+        relative = relative_lists(p)[seat]
+        return {
+            "hand": state.hands.item(seat),
+            "table": from_seat(state.table, seat),
+            "seen": from_seat(state.seen, seat),
+            "follow": FOLLOW.item(context),
+            "first_broken": FIRST_BROKEN.item(context),
+            "trump": TRUMP.item(context),
+            "winning": relative[state.winner.item()],
+            "voids": voids,
+            "right_voids": voids[-1],
+            "points": flat_points,
+            "points_level": [number // 7 for number in flat_points],
+            "first": firsts,
+            "second": seconds,
+            "hand_score": [score // 10 for score in hand_scores],
+            "tricks": from_seat(state.tricks, seat),
+            "players": p - 3,
+            "phase": int(state.seat.item() < 0),
+            "to_move": relative[state.seat.item()],
+            "dealer": relative[state.dealer.item()],
+            "leader": relative[state.leader.item()],
+            "score_level": [min(score * 20 // self._level_target, 20) for score in scores],
+            "scores": scores,
+            "hand_number": state.hand.item(),
         }
 
     def resample(

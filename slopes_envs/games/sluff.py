@@ -62,6 +62,7 @@ from ..chance import Purpose, UInt64, below, derive
 from ..errors import RulesError, UnknownName
 from ..features import Layout, Observation, Plane
 from ..game import (
+    THE_ONE,
     BidModel,
     Game,
     Rows,
@@ -70,11 +71,12 @@ from ..game import (
     as_seats,
     common_fields,
     first_seats,
+    one_seat,
     option,
     parse_hand_object,
     row_starts,
 )
-from ..tricks import Played, TrickTables, clockwise, relative_seats
+from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_seats
 from ..worlds import count_deals, deal_within
 
 DECK = Deck(suits=("R", "B", "G", "Y"), ranks=tuple(str(number) for number in range(1, 15)), rank_first=False)
@@ -421,6 +423,37 @@ class Sluff(Game[SluffState, SluffRules]):
         words[:, 1] = np.where(bidding, second, cards >> IN_FIRST)
         return words
 
+    def _legal_of_one(self, state: SluffState) -> int:
+        if state.moves.item() < self.num_players:
+            first, second = self._bid_words
+            return int(first) | int(second) << 64
+        hand = state.hands.item(max(state.seat.item(), 0))
+        return (hand & TRICKS.must.item(state.context.item()) or hand) << BIDS
+
+    def _apply_to_one(self, state: SluffState, action: int, rewards: NDArray[np.float32]) -> None:
+        seat, moves = state.seat.item(), state.moves.item() + 1
+        if moves <= self.num_players:
+            state.bids[0, seat] = min(action, BID_ZERO)
+        else:
+            bit = 1 << action - BIDS
+            left = state.doubles if state.doubles.item(seat) & bit else state.hands
+            left[0, seat] = left.item(seat) ^ bit
+            for once, twice, place in ((state.seen[0], state.seen_twice[0], seat), (state.gone, state.gone_twice, 0)):
+                before = once.item(place)
+                twice[place] = twice.item(place) | before & bit
+                once[place] = before | bit
+            state.table[0, seat] = ON_TABLE.item(action)
+            TRICKS.play_one(state, seat, action)
+        state.seat[0] = self._next_seat.item(seat)
+        state.move[0] += 1
+        state.moves[0] = moves
+        if moves == self.num_players:
+            self._open(state, THE_ONE)
+        if self._trick_done.item(moves):
+            TRICKS.finish_one(state)
+            if moves == self._moves_a_hand:
+                self._end_hand(state, THE_ONE, rewards)
+
     def _apply(self, state: SluffState, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
         at = row_starts(len(state), self.num_players) + state.seat
         bit = CARD_BIT[actions]  # no bit for a bid
@@ -475,6 +508,8 @@ class Sluff(Game[SluffState, SluffRules]):
     # -- what a seat knows -----------------------------------------------------------------------------------------
 
     def observe(self, state: SluffState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        if len(state) == 1:
+            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, self.num_players)), out)
         return self.observation.pack(len(state), self._values(state, seats), out)
 
     def observe_all(self, state: SluffState, seats: ArrayLike, out: Observation | None = None) -> Observation:
@@ -534,6 +569,52 @@ class Sluff(Game[SluffState, SluffRules]):
             "team_scores": scores,
             "hand_number": state.hand,
             "hands_left": self.num_hands - state.hand,
+        }
+
+    def _values_of_one(self, state: SluffState, seat: int) -> dict[str, int | list[int]]:
+        """The same of the only game of a batch, in plain numbers."""
+        p = self.num_players
+        bids, tricks, voids = (from_seat(field, seat) for field in (state.bids, state.tricks, state.voids))
+        intact = [int(bid == SLUFF and not taken) for bid, taken in zip(bids, tricks, strict=True)]
+        team_bid = [sum(TRICKS_BID.item(bid) for bid in bids[team::2]) for team in (0, 1)]
+        team_tricks = [sum(tricks[team::2]) for team in (0, 1)]
+        team_needs = [team_bid[team] - team_tricks[team] for team in (0, 1)]
+        over = state.seat.item() < 0
+        scores = from_seat(state.scores, seat)[:2]
+        relative = relative_lists(p)[seat]
+        hand_number = state.hand.item()
+        return {
+            "hand": [state.hands.item(seat), state.doubles.item(seat)],
+            "table": [COLOUR_AND_NUMBER.item(card) for card in from_seat(state.table, seat)],
+            "seen": from_seat(state.seen, seat),
+            "gone": [state.gone.item(), state.gone_twice.item()],
+            "follow": FOLLOW.item(state.context.item()),
+            "winning": relative[state.winner.item()],
+            "voids": voids,
+            "bids": bids,
+            "sluff_intact": intact,
+            "right_voids": voids[-1],
+            "right_bid": bids[-1],
+            "right_intact": intact[-1],
+            "tricks": tricks,
+            "team_bid": team_bid,
+            "team_bid_level": [min(bid, MAX_HAND) for bid in team_bid],
+            "team_tricks": team_tricks,
+            "team_needs": team_needs,
+            "team_needs_level": [min(max(needs, 0), MAX_HAND) for needs in team_needs],
+            "team_over": [max(-needs, 0) for needs in team_needs],
+            "tricks_left": self.hand_size - sum(tricks),
+            "players": PLAYERS.index(p),
+            "phase": 2 if over else int(state.moves.item() >= p),
+            "to_move": relative[state.seat.item()],
+            "dealer": relative[state.dealer.item()],
+            "opener": relative[state.opener.item()],
+            "leader": relative[state.leader.item()],
+            "team_score_level": [min(max((score + 200) // 100, 0), 20) for score in scores],
+            "lead_level": min(max((scores[0] - scores[1] + 500) // 50, 0), 20),
+            "team_scores": scores,
+            "hand_number": hand_number,
+            "hands_left": self.num_hands - hand_number,
         }
 
     def resample(self, state: SluffState, seats: ArrayLike, keys: UInt64, bids: BidModel | None = None) -> SluffState:
