@@ -7,7 +7,8 @@ Shape letters: **B** observations, **D** features, **A** actions, **H** width of
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import json
+from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any, Self
 
@@ -20,19 +21,66 @@ MASKED = -1e9  # logit of an action that is not legal: its chance is exactly zer
 
 
 @dataclass(frozen=True)
+class SuitShape:
+    """Which features and actions belong to which suit, for a network that looks at all suits with the same eyes.
+
+    In most trick games suits are names: what is learned of one holds for every other.  A network that shares its
+    weights over them learns that from the rules rather than from many times the games.
+
+    Attributes
+    ----------
+    cards
+        Planes with a bit for every card, suit by suit (jokers may follow).
+    marks
+        Planes that begin with a bit for every suit, in each of their groups.
+    lanes
+        Planes with a group for every seat and suit, those of a seat side by side.
+    first
+        The first of the actions that are cards, suit by suit.
+    alike
+        Whether the suits are all alike; otherwise (a standing trump) each has a bias of its own.
+    count
+        Number of suits.
+    """
+
+    cards: tuple[str, ...]
+    marks: tuple[str, ...] = ()
+    lanes: tuple[str, ...] = ()
+    first: int = 0
+    alike: bool = True
+    count: int = 4
+
+
+@dataclass(frozen=True)
 class NetworkShape:
     """What a network is made of; kept as JSON beside its weights.
 
-    ``left_out`` names planes of the observation that the network does not see (such as the scores of a match, for a
-    policy that was trained on single hands).
+    Attributes
+    ----------
+    layers
+        Widths of the hidden layers; with ``suits`` two of them, of a suit and of the whole.
+    left_out
+        Planes of the observation that the network does not see (such as the scores of a match, for a policy that was
+        trained on single hands).
+    suits
+        What is shared between suits; None for a plain network.
     """
 
     layers: tuple[int, ...]
     left_out: tuple[str, ...] = ()
+    suits: SuitShape | None = None
+
+    def __post_init__(self) -> None:
+        if self.suits is not None and len(self.layers) != 2:
+            raise ValueError(f"network: with suits expected two layers, of a suit and of the whole, got {self.layers}")
 
     def as_json(self) -> dict[str, Any]:
-        """Plain lists and numbers."""
-        return {name: list(value) for name, value in asdict(self).items()}
+        """Plain lists, numbers and texts."""
+        data = asdict(self)
+        if self.suits is None:
+            del data["suits"]
+        plain: dict[str, Any] = json.loads(json.dumps(data))
+        return plain
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
@@ -53,19 +101,14 @@ class NetworkShape:
             raise ValueError(
                 f"network: expected {{'layers': [widths], 'left_out': [names of planes]}}, got {str(data)[:200]}"
             )
-        return cls(tuple(layers), tuple(left_out))
+        suits = data.get("suits")
+        return cls(tuple(layers), tuple(left_out), None if suits is None else _suits_from_json(suits))
 
     def tensors(self, layout: Layout, num_actions: int) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the tensors of a :class:`PolicyNetwork`, in the order of its state."""
-        widths = [len(self.seen(layout)), *self.layers]
-        shapes: dict[str, tuple[int, ...]] = {}
-        for number, (before, after) in enumerate(pairwise(widths)):
-            shapes[f"trunk.layers.{2 * number}.weight"] = (after, before)
-            shapes[f"trunk.layers.{2 * number}.bias"] = (after,)
-        for head, size in (("action_net", num_actions), ("value_net", 1)):
-            shapes[f"{head}.weight"] = (size, widths[-1])
-            shapes[f"{head}.bias"] = (size,)
-        return shapes
+        with torch.device("meta"):  # nothing is allocated, whatever the widths
+            network = PolicyNetwork(self, layout, num_actions)
+        return {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
 
     def seen(self, layout: Layout) -> list[int]:
         """Numbers of the features that the network sees.
@@ -86,8 +129,23 @@ class NetworkShape:
         ]
 
 
+def _suits_from_json(data: Any) -> SuitShape:
+    known = {spec.name: spec for spec in fields(SuitShape)}
+    try:
+        if data.keys() - known:
+            raise TypeError
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+        suits = SuitShape(**values)
+    except (AttributeError, TypeError):
+        raise ValueError(f"network: suits expected some of {sorted(known)}, got {str(data)[:200]}") from None
+    texts = (*suits.cards, *suits.marks, *suits.lanes)
+    if not (all(isinstance(text, str) for text in texts) and type(suits.first) is int and type(suits.count) is int):
+        raise ValueError(f"network: suits expected names of planes and whole numbers, got {str(data)[:200]}")
+    return suits
+
+
 class Trunk(nn.Module):
-    """The hidden layers, shared by policy and value: ``uint8[B, D]`` to ``float32[B, H]``."""
+    """The hidden layers of a plain network, shared by policy and value: ``uint8[B, D]`` to ``float32[B, H]``."""
 
     seen: Tensor
 
@@ -111,6 +169,117 @@ class Trunk(nn.Module):
         return encoded
 
 
+def _by_suit(shape: NetworkShape, suits: SuitShape, layout: Layout) -> tuple[list[list[int]], list[int], int]:
+    """Features of every suit, in the same order for each; those of none; and the number of ranks.
+
+    Raises
+    ------
+    ValueError
+        If a plane that is named is not in the layout, or has no bit for every suit.
+    """
+    named = {*suits.cards, *suits.marks, *suits.lanes}
+    unknown = sorted(named - set(layout.planes))
+    small = [name for name in (*suits.cards, *suits.marks) if name not in unknown]
+    if unknown or not suits.cards or any(layout.planes[name].bits < suits.count for name in small):
+        raise ValueError(f"network: suits expected planes of {list(layout.planes)}, got {unknown or sorted(named)}")
+    ranks = {layout.planes[name].bits // suits.count for name in suits.cards}
+    if len(ranks) != 1 or suits.count < 1:
+        raise ValueError(f"network: suits expected card planes of one deck, got {list(suits.cards)}")
+    (size,) = ranks
+    own: list[list[int]] = [[] for _ in range(suits.count)]
+    common: list[int] = []
+    shape.seen(layout)  # refuses planes to leave out that are not there
+    for plane in layout:
+        if plane.name in shape.left_out:
+            continue
+        for lane in range(plane.lanes):
+            at = layout.slices[plane.name].start + lane * plane.bits
+            if plane.name in suits.lanes:
+                own[lane % suits.count] += range(at, at + plane.bits)
+                continue
+            width = size if plane.name in suits.cards else 1 if plane.name in suits.marks else 0
+            for suit in range(suits.count):
+                own[suit] += range(at + suit * width, at + (suit + 1) * width)
+            common += range(at + suits.count * width, at + plane.bits)
+    return own, common, size
+
+
+class SuitTrunk(nn.Module):
+    """Hidden layers that every suit shares: ``uint8[B, D]`` to ``float32[B, whole + suits * suit]``.
+
+    Each suit is encoded by the same weights, beside what belongs to none; mean and maximum over the suits and the rest
+    make the *whole*; and each suit is looked at once more in the light of it.
+    """
+
+    own: Tensor
+    common: Tensor
+
+    def __init__(self, shape: NetworkShape, suits: SuitShape, layout: Layout) -> None:
+        super().__init__()
+        own, common, _ = _by_suit(shape, suits, layout)
+        self.register_buffer("own", torch.tensor(own, dtype=torch.int64).reshape(-1), persistent=False)
+        self.register_buffer("common", torch.tensor(common, dtype=torch.int64), persistent=False)
+        self.count = suits.count
+        suit, whole = shape.layers
+        self.rest = nn.Linear(len(common), whole)
+        self.first = nn.Linear(len(own[0]), suit)
+        self.first_rest = nn.Linear(whole, suit, bias=False)
+        self.apart = None if suits.alike else nn.Parameter(torch.zeros(suits.count, suit))
+        self.whole = nn.Linear(2 * suit + whole, whole)
+        self.second = nn.Linear(suit, suit)
+        self.second_whole = nn.Linear(whole, suit, bias=False)
+        self.width = whole + suits.count * suit
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Encode observations: the whole, then suit by suit."""
+        batch = len(observations)
+        own = observations.index_select(1, self.own).view(batch, self.count, -1).float()
+        rest = torch.relu(self.rest(observations.index_select(1, self.common).float()))
+        suits = self.first(own) + self.first_rest(rest)[:, None]
+        if self.apart is not None:
+            suits = suits + self.apart
+        suits = torch.relu(suits)
+        whole = torch.relu(self.whole(torch.cat([suits.mean(dim=1), suits.amax(dim=1), rest], dim=1)))
+        suits = suits + torch.relu(self.second(suits) + self.second_whole(whole)[:, None])
+        return torch.cat([whole, suits.reshape(batch, -1)], dim=1)
+
+
+class SuitHead(nn.Module):
+    """Action logits from what a :class:`SuitTrunk` gives: ``float32[B, A]``."""
+
+    def __init__(self, shape: NetworkShape, suits: SuitShape, layout: Layout, num_actions: int) -> None:
+        super().__init__()
+        _, _, ranks = _by_suit(shape, suits, layout)
+        cards = suits.count * ranks
+        if not 0 <= suits.first <= num_actions - cards:
+            raise ValueError(f"network: suits.first expected 0 to {num_actions - cards}, got {suits.first}")
+        self.suit, self.whole = shape.layers
+        self.before = suits.first
+        self.cards = nn.Linear(self.suit, ranks)
+        self.others = nn.Linear(self.whole, num_actions - cards) if num_actions > cards else None
+
+    def forward(self, encoded: Tensor) -> Tensor:
+        """Logits."""
+        batch = len(encoded)
+        cards: Tensor = self.cards(encoded[:, self.whole :].reshape(batch, -1, self.suit)).reshape(batch, -1)
+        if self.others is None:
+            return cards
+        others = self.others(encoded[:, : self.whole])
+        return torch.cat([others[:, : self.before], cards, others[:, self.before :]], dim=1)
+
+
+def make_trunk(shape: NetworkShape, layout: Layout) -> Trunk | SuitTrunk:
+    """The hidden layers of a network."""
+    return Trunk(shape, layout) if shape.suits is None else SuitTrunk(shape, shape.suits, layout)
+
+
+def make_action_head(shape: NetworkShape, layout: Layout, width: int, num_actions: int) -> nn.Linear | SuitHead:
+    """What turns the last hidden layer, ``width`` wide, into action logits."""
+    if shape.suits is None:
+        return nn.Linear(width, num_actions)
+    return SuitHead(shape, shape.suits, layout, num_actions)
+
+
 def masked_log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
     """Log-probabilities ``float32[B, A]`` over the legal actions (``bool[B, A]``)."""
     return torch.log_softmax(torch.where(legal, logits, MASKED), dim=1)
@@ -129,8 +298,8 @@ class PolicyNetwork(nn.Module):
 
     def __init__(self, shape: NetworkShape, layout: Layout, num_actions: int) -> None:
         super().__init__()
-        self.trunk = Trunk(shape, layout)
-        self.action_net = nn.Linear(self.trunk.width, num_actions)
+        self.trunk = make_trunk(shape, layout)
+        self.action_net = make_action_head(shape, layout, self.trunk.width, num_actions)
         self.value_net = nn.Linear(self.trunk.width, 1)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:

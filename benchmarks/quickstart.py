@@ -133,7 +133,7 @@ def main(
         f"  slopes evaluate {GAME} --agent {spec} --against heuristic --deals 2000 --seed 1 --rule match=game",
         f"  slopes record {GAME} --agents {spec} --matches 3 --seed 1 --out {folder}/matches.jsonl",
         f"  slopes replay {folder}/matches.jsonl --show",
-        f"  slopes train {GAME} --decisions 50000000 --set network.layers=[512,512] --out runs/longer",
+        f"  slopes train {GAME} --decisions 50000000 --set network.layers=[160,320] --out runs/longer",
     ):
         line(console, text)
 

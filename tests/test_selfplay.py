@@ -30,7 +30,7 @@ from slopes_training.watch import advantage_over
 SMALL = [
     "games=16",
     "moves=33",
-    "network.layers=[16]",
+    "network={layers: [16]}",
     "minibatch=256",
     "threads=1",
     "evaluation.every=100000",
@@ -283,7 +283,7 @@ def test_a_short_training_beats_random(tmp_path: Path) -> None:
         "slippery_slope",
         out=tmp_path / "run",
         decisions=200_000,
-        overrides=["games=256", "moves=33", "network.layers=[64]", "threads=1", "minibatch=2048", *SMALL[5:]],
+        overrides=["games=256", "moves=33", "network={layers: [64]}", "threads=1", "minibatch=2048", *SMALL[5:]],
         console=quiet(),
     )
     game = model.env.game
@@ -360,7 +360,7 @@ def test_shipped_configurations_are_right(name: str, tmp_path: Path) -> None:
         ("epohcs=3", "unknown field 'epohcs'; did you mean 'epochs'"),
         ("games=0", "games: Input should be greater than 0, got 0"),
         ("games", "--set expected key=value, got 'games'"),
-        ("network.layers=[]", "network.layers"),
+        ("network={layers: []}", "network.layers"),
         ("network.left_out=[score]", "unknown plane in network.left_out 'score'"),
         ("network.layers.x=3", "layers has no inner fields"),
         ("rules.match=day", "option match expected"),

@@ -28,7 +28,7 @@ from slopes_training.train import _Run, environment, run
 
 BASE = [
     "games=40",
-    "network.layers=[16]",
+    "network={layers: [16]}",
     "minibatch=256",
     "threads=1",
     "evaluation.every=100000",
@@ -557,7 +557,7 @@ def test_a_short_training_after_a_warm_start_knows_the_heuristic(tmp_path: Path)
         overrides=[
             *SLOPE,
             "games=256",
-            "network.layers=[64]",
+            "network={layers: [64]}",
             "warm_start={agent: heuristic, decisions: 50000, epochs: 2}",
         ],
         console=screen,

@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from slopes_agents.network import NetworkShape, SuitShape
 from slopes_envs import Game, UnknownName, game_names, make_game
 
 
@@ -36,11 +37,36 @@ class Schedule(_Strict):
         return self.end + (self.start - self.end) * remaining
 
 
+class Suits(_Strict):
+    """Which planes and actions belong to suits; see :class:`slopes_agents.network.SuitShape`."""
+
+    cards: tuple[str, ...] = Field(min_length=1, description="planes with a bit for every card, suit by suit")
+    marks: tuple[str, ...] = Field((), description="planes that begin with a bit for every suit")
+    lanes: tuple[str, ...] = Field((), description="planes with a group for every seat and suit")
+    first: int = Field(0, ge=0, description="the first action that is a card")
+    alike: bool = Field(True, description="whether the suits are all alike; false where one is always trump")
+
+
 class Network(_Strict):
-    """The network: widths of the hidden layers, and the planes of the observation it does not see."""
+    """The network: widths of the hidden layers, the planes of the observation it does not see, and suits."""
 
     layers: tuple[PositiveInt, ...] = Field((256, 256), min_length=1)
     left_out: tuple[str, ...] = ()
+    suits: Suits | None = Field(None, description="what is shared over the suits; layers: one of a suit, one of all")
+
+    @model_validator(mode="after")
+    def _layers_fit(self) -> Network:
+        if self.suits is not None and len(self.layers) != 2:
+            raise ValueError(
+                f"layers: with suits expected two, of a suit and of the whole, got {list(self.layers)} "
+                "(suits: null makes it a plain network)"
+            )
+        return self
+
+    def shape(self) -> NetworkShape:
+        """The same for the network."""
+        suits = None if self.suits is None else SuitShape(**self.suits.model_dump())
+        return NetworkShape(self.layers, self.left_out, suits)
 
 
 class Evaluation(_Strict):
@@ -84,12 +110,21 @@ class WarmStart(_Strict):
     """Before self-play, choices of an agent are copied, and the value head learns what they bring."""
 
     agent: str = Field(description="an agent's spec")
-    decisions: PositiveInt = Field(description="how many are copied; they count among those of the run")
+    share: float | None = Field(None, gt=0, lt=1, description="how much of the run's length it takes")
+    decisions: PositiveInt | None = Field(
+        None, description="or how many decisions are copied; they count among the run's"
+    )
     epochs: PositiveInt = Field(1, description="passes over every rollout of them")
     learning_rate: PositiveFloat = 1e-3
     smoothing: float = Field(
         0.05, ge=0, lt=1, description="part of the chances to copy that is spread evenly over the legal actions"
     )
+
+    @model_validator(mode="after")
+    def _length_is_given_once(self) -> WarmStart:
+        if (self.share is None) == (self.decisions is None):
+            raise ValueError("expected either share or decisions")
+        return self
 
 
 class Magnet(_Strict):
@@ -142,10 +177,11 @@ class TrainingConfig(_Strict):
         pools = {(entry.every, entry.keep) for entry in self.opponents if entry.agent == PAST}
         if len(pools) > 1:
             raise ValueError("opponents: there is one pool of past selves, so all give the same every and keep")
-        if self.warm_start is not None and self.minutes is None and self.warm_start.decisions >= self.decisions:
+        copied = None if self.warm_start is None else self.warm_start.decisions
+        if copied is not None and self.minutes is None and copied >= self.decisions:
             raise ValueError(
                 f"warm_start.decisions: expected fewer than the {self.decisions} of the run, "
-                f"among which they count, got {self.warm_start.decisions}"
+                f"among which they count, got {copied}"
             )
         return self
 

@@ -15,7 +15,14 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 
-from slopes_agents.network import NetworkShape, PolicyNetwork, Trunk, masked_log_probabilities
+from slopes_agents.network import (
+    NetworkShape,
+    PolicyNetwork,
+    Trunk,
+    make_action_head,
+    make_trunk,
+    masked_log_probabilities,
+)
 from slopes_envs import Layout
 
 from .past import sample
@@ -25,7 +32,7 @@ class TrunkExtractor(BaseFeaturesExtractor):
     """The hidden layers of :class:`slopes_agents.network.PolicyNetwork`, as a features extractor."""
 
     def __init__(self, observation_space: spaces.Space[Any], shape: NetworkShape, layout: Layout) -> None:
-        trunk = Trunk(shape, layout)
+        trunk = make_trunk(shape, layout)
         super().__init__(observation_space, trunk.width)
         self.trunk = trunk
 
@@ -61,7 +68,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         Of the network, and of the observations.
     critic_layout
         Layout of what a critic sees that judges the policy in training from all there is; None for none.  It is a
-        network of its own with layers of the same widths, and no part of a policy that plays.
+        plain network of its own with layers of the same widths, and no part of a policy that plays.
     """
 
     def __init__(
@@ -95,6 +102,11 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
             self.critic.trunk.apply(lambda module: self.init_weights(module, gain=2**0.5))
             self.critic.head.apply(lambda module: self.init_weights(module, gain=1))
         super()._build(lr_schedule)
+        if self.shape.suits is not None:
+            # The stock head is one layer; made anew, and the optimiser with it.
+            self.action_net = make_action_head(self.shape, self.layout, self.features_dim, self.num_actions)
+            self.action_net.apply(lambda module: self.init_weights(module, gain=0.01))
+            self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         parameters = super()._get_constructor_parameters()

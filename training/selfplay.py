@@ -190,7 +190,12 @@ class SelfPlayMaskablePPO(MaskablePPO):
     @property
     def warming(self) -> bool:
         """Whether the run is in its warm start."""
-        return self.warm_start is not None and self.num_timesteps < self.warm_start.decisions
+        if self.warm_start is None:
+            return False
+        if self.warm_start.decisions is not None:
+            return self.num_timesteps < self.warm_start.decisions
+        assert self.warm_start.share is not None
+        return self.progress(max(self._total_timesteps, 1)) < self.warm_start.share
 
     def collect_rollouts(  # type: ignore[override]
         self,

@@ -23,7 +23,6 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from slopes_agents import Agent, make_agent
 from slopes_agents.learned import LearnedAgent
-from slopes_agents.network import NetworkShape
 from slopes_envs import Game
 from slopes_envs.files import write_bytes
 
@@ -211,7 +210,7 @@ def new_model(settings: TrainingConfig, env: SelfPlayEnv, provenance: dict[str, 
     model = SelfPlayMaskablePPO(
         SelfPlayPolicy,
         env,
-        network=NetworkShape(settings.network.layers, settings.network.left_out),
+        network=settings.network.shape(),
         learning_rate=settings.learning_rate.at,
         n_steps=settings.moves,
         batch_size=settings.minibatch,

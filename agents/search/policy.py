@@ -62,7 +62,7 @@ class PolicySearchAgent(PimcAgent):
             raise ValueError(f"agent search: expected a learned policy, as in search:ppo, got {policy!r}")
         reach = reach_of(game)
         if depth:
-            reach = Reach(reach.unit, depth, agent.values)
+            reach = Reach(reach.unit, depth, evaluate=agent.values)
         super().__init__(game, worlds, LearnedAgent(game, agent.network, mode="sample"), reach)
         self.least = least
 

@@ -59,19 +59,22 @@ class Rollouts:
         """The leads at the end of the hands, or where they are cut off: ``float64[N, P]``."""
         game, going, places = self.game, state, np.arange(len(state))
         leads = np.empty((len(state), game.num_players))
-        depth = self.reach.depth
-        for moves in range(2**31 if depth is None else depth + 1):
+        until = None if self.reach.depth is None else self.reach.clock(state) + self.reach.depth
+        while len(places):
             over = (going.seat < 0) | (going.hand != hands[places])
-            if over.any():
-                done = np.flatnonzero(over)
-                leads[places[done]] = self._lead.of(going.take(done))
-                stay = np.flatnonzero(~over)
+            cut = over if until is None else over | (self.reach.clock(going) >= until[places])
+            if cut.any():
+                done = np.flatnonzero(cut)
+                ended = going.take(done)
+                leads[places[done]] = self._lead.of(ended)
+                unfinished = np.flatnonzero(~over[done])
+                if len(unfinished):
+                    leads[places[done[unfinished]]] += self._evaluated(ended.take(unfinished))
+                stay = np.flatnonzero(~cut)
                 going, places = going.take(stay), places[stay]
-            if not len(places) or moves == depth:
-                break
+                if not len(places):
+                    break
             game.step(going, self.agent.act(InformationSet(game, going)), check=False)
-        if len(places):
-            leads[places] = self._lead.of(going) + self._evaluated(going)
         return leads
 
     def _evaluated(self, state: State) -> Floats:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from numpy.typing import NDArray
 from slopes_envs import Game, InformationSet, State
 from slopes_envs.games.slippery_slope import P as SLIPPERY_SLOPE_SEATS
 from slopes_envs.games.slippery_slope import SlipperySlopeState
+
+from ..heuristic.slopes import evaluate as evaluate_slopes
 
 Floats = NDArray[np.float64]
 
@@ -30,11 +33,17 @@ class Reach:
     unit: float
     """Standard deviation of the lead of a hand among rule-based players: exploration is in this unit."""
     depth: int | None = None
-    """Decisions after which a roll-out is cut off; None plays hands to their end."""
+    """How far by the clock a roll-out goes before it is cut off; None plays hands to their end."""
+    clock: Callable[[Any], NDArray[Any]] = attrgetter("move")
+    """What depth is counted in, ``int[N]`` of a state: decisions, or what makes cut-off games easier to compare."""
     evaluate: Callable[[InformationSet], Floats] | None = None
     """Expected lead of the seats of a view from there on, ``float64[N]``: what a roll-out that is cut off is worth."""
     unseen: Callable[[Any], NDArray[np.bool_]] | None = None
     """Where the next action is seen by nobody but the seat to move, ``bool[N]`` of a state; None if nowhere."""
+
+
+def _lead_in_slopes(view: InformationSet) -> Floats:
+    return 2 * evaluate_slopes(view)  # what one side wins the other loses
 
 
 def _bids_in_secret(state: SlipperySlopeState) -> NDArray[np.bool_]:
@@ -45,9 +54,8 @@ def _bids_in_secret(state: SlipperySlopeState) -> NDArray[np.bool_]:
 def reach_of(game: Game[Any, Any]) -> Reach:
     """How a game is searched; one that is not listed is played to the end of its hand in units of its rewards."""
     if game.name == "slopes":
-        from ..heuristic.slopes import evaluate
-
-        return Reach(unit=1.0, depth=40, evaluate=evaluate)
+        # Cut off when a turn is over: it is the same side's move then whatever was tried.
+        return Reach(unit=2.0, depth=2, clock=attrgetter("turns"), evaluate=_lead_in_slopes)
     if game.name == "slippery_slope" and game.rules.reveal_bids == "after_scoring":
         return Reach(unit=4.0, unseen=_bids_in_secret)
     units = {"slippery_slope": 4.0, "sloppy_seconds": 25.0, "sluff": 40.0, "slippery_sam": 30.0}
