@@ -15,7 +15,7 @@ from slopes_agents.network import NetworkShape, PolicyNetwork, SuitShape, SuitTr
 from slopes_envs import InformationSet, make_game
 from slopes_training import ship
 from slopes_training.config import default_config_path, load_config
-from slopes_training.policies import SelfPlayPolicy
+from slopes_training.policies import Critic, SelfPlayPolicy
 from slopes_training.selfplay import SelfPlayMaskablePPO
 from slopes_training.tables import SelfPlayEnv, Tables
 
@@ -135,3 +135,19 @@ def test_what_does_not_fit_is_refused(suits: dict[str, Any], said: str) -> None:
 def test_a_network_of_suits_has_two_widths() -> None:
     with pytest.raises(ValueError, match=r"expected two layers, of a suit and of the whole, got \(8,\)"):
         NetworkShape((8,), (), SuitShape(("hand",)))
+
+
+@pytest.mark.parametrize("name", SUITED)
+def test_a_critic_that_sees_all_shares_too(name: str) -> None:
+    game = make_game(name, match="hand")
+    critic = Critic(shape_of(name), game.observation_all)
+    trunk = critic.trunk
+    assert isinstance(trunk, SuitTrunk)
+    left_out = shape_of(name).left_out
+    kept = [plane.size for plane in game.observation_all if plane.name not in left_out]
+    assert len(trunk.own) + len(trunk.common) == sum(kept)
+    hands = game.observation_all.slices["all_hands"]
+    assert len(set(trunk.own.tolist()) & set(range(hands.start, hands.stop))) > 0.9 * (hands.stop - hands.start)
+    state = staggered(game, 30, 40)
+    observed = torch.from_numpy(game.observe_all(state, np.maximum(state.seat, 0)))
+    assert critic(observed).shape == (30,)

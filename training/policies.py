@@ -5,6 +5,7 @@ Shape letters: **B** observations, **D** features, **A** actions.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from torch import Tensor, nn
 from slopes_agents.network import (
     NetworkShape,
     PolicyNetwork,
-    Trunk,
     make_action_head,
     make_trunk,
     masked_log_probabilities,
@@ -42,12 +42,21 @@ class TrunkExtractor(BaseFeaturesExtractor):
         return encoded
 
 
+def _seeing_all(shape: NetworkShape, layout: Layout) -> NetworkShape:
+    """The same for all there is: what only a critic sees of cards belongs to suits, too."""
+    if shape.suits is None:
+        return shape
+    bits = layout.planes[shape.suits.cards[0]].bits
+    hands = [plane.name for plane in layout if plane.name.startswith("all_") and plane.bits == bits]
+    return replace(shape, suits=replace(shape.suits, cards=(*shape.suits.cards, *hands)))
+
+
 class Critic(nn.Module):
     """A value network of its own: ``uint8[B, D]`` of all there is to ``float32[B]``."""
 
     def __init__(self, shape: NetworkShape, layout: Layout) -> None:
         super().__init__()
-        self.trunk = Trunk(shape, layout)
+        self.trunk = make_trunk(_seeing_all(shape, layout), layout)
         self.head = nn.Linear(self.trunk.width, 1)
 
     def forward(self, observations: Tensor) -> Tensor:
@@ -68,7 +77,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         Of the network, and of the observations.
     critic_layout
         Layout of what a critic sees that judges the policy in training from all there is; None for none.  It is a
-        plain network of its own with layers of the same widths, and no part of a policy that plays.
+        network of its own with layers of the same widths, and no part of a policy that plays.
     """
 
     def __init__(
