@@ -38,6 +38,8 @@ from .workers import spread
 
 JSON, REPORT = "variance_reduction.json", "variance_reduction.md"
 NO_VALUE = "none"
+HANDFUL = 10
+"""Deals that must differ from the rest before their spread means anything."""
 
 
 def single_differences(plan: Plan, scores: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -63,9 +65,10 @@ def reduction(single: NDArray[np.float64], by_deal: NDArray[np.float64]) -> Inte
     Returns
     -------
     Variance of the mean of R unpaired games over that of a deal, with a 95 % interval (BCa bootstrap over deals); None
-    where all deals give the same estimate, so that one is enough.
+    where all deals but a handful give the same estimate, so that a few are enough, and their spread is not known.
     """
-    if (by_deal == by_deal[0]).all():
+    _, counts = np.unique(by_deal, return_counts=True)
+    if len(by_deal) - counts.max() < HANDFUL:
         return None
     rotations = single.shape[1]
 
@@ -156,8 +159,8 @@ def report(rows: list[dict[str, Any]]) -> str:
 How many times as many games it takes to know the mean difference between an agent and the others equally well when
 every game has a deal of its own and the agent a seat drawn at random: the variance of such an estimate over that of
 duplicate deals, at an equal number of games, with 95 % intervals (BCa bootstrap over deals). Above 1 something is
-spared; "exact" means that every deal gives the same answer. The table without the agent, which only the `gain` needs,
-is not counted, nor is the work of the value.
+spared; "exact" means that all deals but a handful give the same answer. The table without the agent, which only the
+`gain` needs, is not counted, nor is the work of the value.
 
 {table(columns, cells, left=2)}
 

@@ -497,6 +497,15 @@ def test_reduction_is_that_of_the_variance() -> None:
     assert low < 1 < high
 
 
+def test_a_handful_of_deals_that_differ_tells_no_spread() -> None:
+    single = np.full((200, 2), -2.0)
+    assert variance.reduction(single, single.mean(axis=1)) is None
+    single[:9] = 0
+    assert variance.reduction(single, single.mean(axis=1)) is None
+    single[:20] = 0
+    assert variance.reduction(single, single.mean(axis=1)) is not None
+
+
 def test_single_differences_average_to_that_of_the_deal() -> None:
     plan = Plan(evaluated_game(GAME, {}), "random", ("players:Lowest",), 30, 1)
     scores = np.array(play_chunk(plan, (0, 30)).scores)
