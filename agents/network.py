@@ -134,7 +134,9 @@ def _suits_from_json(data: Any) -> SuitShape:
     try:
         if data.keys() - known:
             raise TypeError
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+        }
         suits = SuitShape(**values)
     except (AttributeError, TypeError):
         raise ValueError(f"network: suits expected some of {sorted(known)}, got {str(data)[:200]}") from None

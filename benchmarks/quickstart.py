@@ -6,7 +6,6 @@ the result over duplicate deals, and leaves everything in a folder under ``runs/
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +17,7 @@ from slopes_agents import make_agent
 from slopes_envs.files import written_beside
 from slopes_training.train import BEST, LOG, run
 
+from .curves import read_curves
 from .duplicate import evaluate, evaluated_game
 from .keeping import write_json
 from .terminal import line, progress, table
@@ -37,18 +37,6 @@ def free_folder(parent: Path, name: str) -> Path:
         number += 1
         folder = parent / f"{name}-{number}"
     return folder
-
-
-def read_curves(log: Path) -> dict[str, list[tuple[int, float, float]]]:
-    """The evaluations in a run's log: for each opponent decisions, mean difference, standard error."""
-    curves: dict[str, list[tuple[int, float, float]]] = {}
-    with log.open(newline="", encoding="utf-8") as stream:
-        for row in csv.DictReader(stream):
-            for name, value in row.items():
-                if name.startswith("eval/") and not name.endswith("_error") and value:
-                    point = (int(row["decisions"]), float(value), float(row[f"{name}_error"]))
-                    curves.setdefault(name.removeprefix("eval/"), []).append(point)
-    return curves
 
 
 def draw_curves(log: Path, picture: Path) -> None:

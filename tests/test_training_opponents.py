@@ -24,7 +24,7 @@ from slopes_training.past import PastSelves
 from slopes_training.policies import SelfPlayPolicy
 from slopes_training.selfplay import SelfPlayMaskablePPO
 from slopes_training.tables import Against, SelfPlayEnv, Tables, apportion
-from slopes_training.train import _Run, environment, run
+from slopes_training.train import _Run, _settings, environment, run
 
 BASE = [
     "games=40",
@@ -404,6 +404,30 @@ def test_variants_are_played_side_by_side() -> None:
     players = env.game.observation.slices["players"]
     assert not (rollout.observations[0, 0, players] == rollout.observations[0, 9, players]).all()
     model.train()
+
+
+@pytest.mark.parametrize(
+    ("variants", "rules", "left"),
+    [
+        ("[{rules: {num_players: 4}}, {rules: {num_players: 6}}]", {"num_players": 8}, []),
+        (
+            "[{rules: {num_players: 4}}, {rules: {num_players: 6}}]",
+            {"first_dealer": 1},
+            [{"num_players": 4}, {"num_players": 6}],
+        ),
+        (
+            "[{rules: {num_players: 4}}, {rules: {num_players: 4, first_dealer: 1}}, {rules: {num_players: 6}}]",
+            {"num_players": 8},
+            [{}, {"first_dealer": 1}],
+        ),
+    ],
+)
+def test_what_the_command_says_holds_in_every_variant(
+    variants: str, rules: dict[str, Any], left: list[dict[str, Any]]
+) -> None:
+    settings = _settings("sluff", None, [f"variants={variants}"], rules, None, None, 0)
+    assert [variant.rules for variant in settings.variants] == left
+    assert all(rules.items() <= vars(made.rules).items() for made in settings.made_games())
 
 
 def test_variants_need_one_layout() -> None:

@@ -496,7 +496,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
             self.policy.shape,
             reward=self.reward_kind,
             reward_scale=self.reward_scale,
-            provenance=self.provenance | {"seed": self.seed, "decisions": self.num_timesteps},
+            provenance=self.provenance
+            | {"seed": self.seed, "decisions": self.num_timesteps, "trained_seconds": round(self.trained_seconds, 1)},
         )
 
     @classmethod

@@ -10,6 +10,7 @@ What the file tells of itself is what the checkpoint does; :mod:`slopes_agents.l
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,6 +54,8 @@ def ship(checkpoint: Path, out: Path, dtype: str = "float16") -> dict[str, Any]:
     rules = header.get("rules")
     if not isinstance(rules, list) or not rules or "provenance" not in header:
         raise ValueError(f"checkpoint {source}: its header does not tell the rules and where it comes from")
+    if "trained_seconds" not in header["provenance"]:
+        header["provenance"] |= _trained_seconds(source)
     game = make_game(header["game"], **_from_record(rules[0]))
     network = make_network(header, weights, game, source)
     write_bytes(out, pack_weights(header, network.state_dict(), dtype))
@@ -60,6 +63,16 @@ def ship(checkpoint: Path, out: Path, dtype: str = "float16") -> dict[str, Any]:
     shipped = make_network(written, packed, game, out)
     agreement = _agreement(game, LearnedAgent(game, network), LearnedAgent(game, shipped))
     return {"bytes": out.stat().st_size, "agreement": agreement, "header": written}
+
+
+def _trained_seconds(source: Path) -> dict[str, float]:
+    """How long a run took, from a checkpoint whose header does not tell yet; nothing where it is not known."""
+    try:
+        with zipfile.ZipFile(source) as archive:
+            seconds = json.loads(archive.read("data")).get("trained_seconds")
+    except (zipfile.BadZipFile, KeyError, ValueError):
+        return {}
+    return {"trained_seconds": round(seconds, 1)} if isinstance(seconds, int | float) else {}
 
 
 def _from_record(rules: dict[str, Any]) -> dict[str, Any]:

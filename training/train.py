@@ -26,7 +26,7 @@ from slopes_agents.learned import LearnedAgent
 from slopes_envs import Game
 from slopes_envs.files import write_bytes
 
-from .config import PAST, Opponents, TrainingConfig, default_config_path, dump_config, load_config, problems
+from .config import PAST, Opponents, TrainingConfig, Variant, default_config_path, dump_config, load_config, problems
 from .log import CsvLog
 from .policies import SelfPlayPolicy
 from .provenance import commit, train_command
@@ -50,6 +50,7 @@ def run(
     out: Path,
     resume: bool = False,
     console: Console | None = None,
+    evaluated: Callable[[int, float], bool] | None = None,
 ) -> SelfPlayMaskablePPO:
     """Train until the run's length is reached; Ctrl-C saves and stops.
 
@@ -72,6 +73,8 @@ def run(
         Go on with the run in ``out``, whose configuration and seed then count.
     console
         Where progress is shown.
+    evaluated
+        Told the decisions so far and the result after every evaluation; the run ends when it answers False.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def run(
     log = CsvLog(out / LOG, keep_until=model.num_timesteps)
     model.set_logger(Logger(str(out), [log, TensorBoardOutputFormat(str(out))]))
     with _progress(console, settings, model) as progress, _stop_on_interrupt(console) as interrupted:
-        watcher = _Run(settings, out, evaluations, progress, interrupted)
+        watcher = _Run(settings, out, evaluations, progress, interrupted, evaluated)
         total = settings.decisions if settings.minutes is None else 2**62
         try:
             with suppress(_Finished):
@@ -142,6 +145,7 @@ def _settings(
     changes: dict[str, Any] = {"seed": seed}
     if rules:
         changes["rules"] = settings.rules | rules
+        changes["variants"] = _without(settings.variants, rules)
     if minutes is not None:
         changes["minutes"] = minutes
     if decisions is not None:
@@ -152,6 +156,17 @@ def _settings(
         raise ValueError(problems(error)) from None
     settings.made_games()
     return settings
+
+
+def _without(variants: Sequence[Variant], rules: dict[str, Any]) -> list[dict[str, Any]]:
+    """The variants as far as they still differ when some options are given for all of them."""
+    shares: dict[str, tuple[dict[str, Any], float]] = {}
+    for variant in variants:
+        kept = {key: value for key, value in variant.rules.items() if key not in rules}
+        _, share = shares.get(repr(kept), (kept, 0.0))
+        shares[repr(kept)] = (kept, share + variant.share)
+    left = [{"rules": kept, "share": share} for kept, share in shares.values()]
+    return left if len(left) > 1 or any(entry["rules"] for entry in left) else []
 
 
 @dataclass(frozen=True)
@@ -254,10 +269,12 @@ class _Run(BaseCallback):
         evaluations: list[_Evaluation],
         progress: _Progress,
         interrupted: Callable[[], bool],
+        evaluated: Callable[[int, float], bool] | None = None,
     ) -> None:
         super().__init__()
         self.settings, self.out, self.evaluations = settings, out, evaluations
         self.progress, self.interrupted = progress, interrupted
+        self.evaluated, self.given_up = evaluated, False
         self.saved_at = self.tick = time.monotonic()
         self.was_warming = False
 
@@ -279,7 +296,7 @@ class _Run(BaseCallback):
             self._save()
         self.tick = time.monotonic()  # evaluations and checkpoints are no training time
         self.progress.update(model)
-        if self.interrupted() or model.out_of_time() or self.settled():
+        if self.interrupted() or model.out_of_time() or self.settled() or self.given_up:
             raise _Finished
 
     def _save(self) -> None:
@@ -308,6 +325,8 @@ class _Run(BaseCallback):
             model.best_result = result
             model.evaluations_since_best = 0
             model.save(self.out / BEST)
+        if self.evaluated is not None:
+            self.given_up = not self.evaluated(model.num_timesteps, result)
 
     def settled(self) -> bool:
         """Whether the run is over because the policy has stopped getting better."""
