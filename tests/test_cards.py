@@ -476,7 +476,10 @@ def test_every_policy_that_ships_has_a_card() -> None:
     assert shipped == {path.stem for path in (ROOT / WEIGHTS).glob("*.md")}
 
 
-@pytest.mark.parametrize("name", game_names())
+SHIPPED = sorted(path.stem for path in (ROOT / WEIGHTS).glob("*.slopes"))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
 def test_what_is_not_done_well_is_told(name: str) -> None:
     assert all(text.endswith(".") for text in card_report.read_limits(ROOT / WEIGHTS / card_report.LIMITS, name))
 

@@ -23,7 +23,7 @@ from slopes_agents import make_agent
 from slopes_agents.play import AgentFault
 from slopes_benchmarks import league, league_report, standings, strength
 from slopes_benchmarks import ratings as rating_model
-from slopes_benchmarks.duplicate import evaluated_game
+from slopes_benchmarks.duplicate import CHUNK_DEALS, evaluated_game
 from slopes_benchmarks.league import RESULTS, League, Stopped, play_part, run
 from slopes_benchmarks.league_report import write_report
 from slopes_benchmarks.lineups import MOST_TOGETHER, groups, tables
@@ -490,7 +490,7 @@ def test_ctrl_c_on_the_command_keeps_what_was_finished(tmp_path: Path) -> None:
         stdout, stderr = running.communicate(timeout=60)
     assert (running.returncode, stdout) == (130, "")
     finished = results.read_bytes().count(b"\n") - 1
-    assert 250 <= finished < 1000
+    assert CHUNK_DEALS <= finished < 1000
     assert f"interrupted: {finished} of 1000 deals of groups were finished, kept in {tmp_path}" in stderr
     assert "Traceback" not in stderr
 
