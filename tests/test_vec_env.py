@@ -18,12 +18,10 @@ from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
-from typer.testing import CliRunner
 
-from slopes_envs import IllegalAction, InformationSet, RulesError, State, UnknownName, game_names, make_game, match_seed
+from slopes_envs import IllegalAction, InformationSet, RulesError, UnknownName, game_names, make_game, match_seed
 from slopes_envs.registry import game_class
 from slopes_envs.vector import SlopesEnv, SlopesVectorEnv, gymnasium_id
-from slopes_training.examples import maskable_ppo
 from slopes_training.vec_env import SlopesVecEnv
 
 NAMES = game_names()
@@ -87,25 +85,6 @@ def test_it_is_the_gymnasium_view(name: str, rules_of: Callable[[str], dict[str,
             assert info["TimeLimit.truncated"] is bool(expected[3][row])
             assert info["episode"] == {"r": pytest.approx(returns[row]), "l": lengths[row]}
             returns[row] = lengths[row] = 0
-
-
-@every_name
-def test_a_match_is_that_of_the_core(name: str) -> None:
-    """Rewards, length and last observation of one match, played again move by move on the core."""
-    env = SlopesVecEnv(name, 3, seat=1, seed=SEED, **hand(name))
-    env.reset()
-    game, done, actions = env.game, np.zeros(3, dtype=bool), []
-    while not done[2]:
-        actions.append([mask.nonzero()[0][-1] for mask in env.action_masks()])
-        _, _, done, infos = env.step(np.array(actions[-1]))
-    state: State = game.new(match_seed(SEED, 2, 0))
-    mine, earned = iter(row[2] for row in actions), 0.0
-    while state.seat[0] >= 0:
-        action = next(mine) if state.seat[0] == 1 else InformationSet(game, state).sample_legal()[0]
-        earned += float(game.step(state, np.array([action])).rewards[0, 1])
-    assert next(mine, None) is None
-    assert infos[2]["episode"] == {"r": pytest.approx(earned), "l": len(actions)}
-    assert np.array_equal(infos[2]["terminal_observation"], game.observe(state, np.array([1]))[0])
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if cut_off(name)])
@@ -333,15 +312,3 @@ def test_evaluating_needs_no_monitor_and_a_model_can_be_an_opponent(name: str) -
         _, reward, _, _, info = single.step(int(action))
         earned += reward
     assert earned == pytest.approx(returns[0])
-
-
-def test_the_example_runs(tmp_path: Path) -> None:
-    out = tmp_path / "made" / "model.zip"
-    arguments = ["--decisions", "256", "--num-envs", "8", "--hands", "16", "--out", str(out)]
-    app = maskable_ppo.app
-    run = CliRunner().invoke(app, [NAMES[0], *arguments])
-    assert run.exit_code == 0, run.output
-    assert "before training: " in run.output and "after training: " in run.output
-    assert MaskablePPO.load(out, device="cpu").num_timesteps >= 256
-    wrong = CliRunner().invoke(app, [NAMES[0], "--opponents", "randum"])
-    assert wrong.exit_code == 2 and "did you mean" in wrong.output

@@ -1,0 +1,71 @@
+"""Every game is learned: the configuration that ships, made short, leads to a policy that beats random players."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from rich.console import Console
+
+from slopes_agents import make_agent
+from slopes_envs import game_names
+from slopes_training.config import load_config
+from slopes_training.train import run
+from slopes_training.watch import advantage_over
+
+SHORT = ["threads=1", "games=64", "minibatch=256", "evaluation={every: 1000000, deals: 10, opponents: [random]}"]
+"""Small batches: in a short run it is the number of gradient steps that counts."""
+
+
+class Short(NamedTuple):
+    """A short run, and how far above random players it must come."""
+
+    decisions: int
+    margins: list[float]  # points a hand (of Slopes: of a match), for each of the configuration's variants
+    deals: int = 500
+    overrides: tuple[str, ...] = ()
+
+
+GAMES = {
+    "slippery_slope": Short(80_000, [1.5]),
+    # By self-play alone it takes far longer: most of this run copies, as the first part of a whole one does.
+    "sloppy_seconds": Short(
+        80_000,
+        [3.0],
+        overrides=(
+            "warm_start={agent: heuristic, share: 0.8, epochs: 3, learning_rate: 0.003}",
+            "opponents=[]",
+            "variants=[{rules: {num_players: 4}}]",
+        ),
+    ),
+    "sluff": Short(80_000, [25.0, 8.0]),
+    # Of a match of hundreds of decisions only the end counts: more matches, larger batches.
+    "slopes": Short(60_000, [0.5], 300, ("games=128", "minibatch=1024")),
+    # The run that ships copies exact bets, which take their time; self-play alone learns to bet, too.
+    "slippery_sam": Short(
+        50_000,
+        [2.0],
+        2_000,
+        overrides=("warm_start=null", "variants=[{rules: {num_players: 6}}]", "entropy={start: 0.02, end: 0.0}"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_a_short_training_beats_random(name: str, tmp_path: Path) -> None:
+    """By the margin at three standard errors below the mean; random players among themselves are at 0."""
+    short = GAMES[name]
+    run(
+        name,
+        out=tmp_path / "run",
+        decisions=short.decisions,
+        overrides=[*SHORT, *short.overrides],
+        console=Console(file=io.StringIO()),
+    )
+    games = load_config(tmp_path / "run" / "config.yaml").made_games()
+    for game, margin in zip(games, short.margins, strict=True):
+        policy, opponent = make_agent(f"ppo:{tmp_path / 'run'}", game), make_agent("random", game)
+        mean, error, _ = advantage_over(game, policy, opponent, short.deals, 1)
+        assert mean - 3 * error > margin
