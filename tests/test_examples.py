@@ -41,6 +41,7 @@ class Stock(Agent):
         return self.model.predict(view.observations, action_masks=view.legal, deterministic=True)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "decisions", "margin"), [("slippery_slope", 20_000, 1.5), ("slippery_sam", 10_000, 2.0)]
 )
@@ -76,6 +77,7 @@ def torchrl_aec() -> ModuleType:
     return torchrl_aec
 
 
+@pytest.mark.slow
 def test_torchrl_beats_random(torchrl_aec: ModuleType) -> None:
     """In chips a bank above random players, at three standard errors below the mean."""
     player = torchrl_aec.train("slippery_sam", 1_500, seed=1, steps=300, reward_scale=30.0, match="hand")

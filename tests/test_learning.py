@@ -42,7 +42,7 @@ GAMES = {
     ),
     "sluff": Short(80_000, [25.0, 8.0]),
     # Of a match of hundreds of decisions only the end counts: more matches, larger batches.
-    "slopes": Short(60_000, [0.5], 300, ("games=128", "minibatch=1024")),
+    "slopes": Short(100_000, [0.25], 300, ("games=128", "minibatch=1024")),
     # The run that ships copies exact bets, which take their time; self-play alone learns to bet, too.
     "slippery_sam": Short(
         50_000,
@@ -53,6 +53,7 @@ GAMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", game_names())
 def test_a_short_training_beats_random(name: str, tmp_path: Path) -> None:
     """By the margin at three standard errors below the mean; random players among themselves are at 0."""

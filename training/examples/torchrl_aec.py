@@ -46,18 +46,20 @@ SEATS = "seats"
 EVALUATION_SEED = 2**32  # of matches that training, seeded by small numbers, does not see
 
 
-class Perceptron(nn.Sequential):
+class Perceptron(nn.Module):
     """A network that takes observations as they come, ``uint8[…, D]``."""
 
     def __init__(self, features: int, outputs: int, width: int = 128) -> None:
-        super().__init__(nn.Linear(features, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
-        self.append(nn.Linear(width, outputs))
+        super().__init__()
+        last = nn.Linear(width, outputs)
         with torch.no_grad():
-            self[-1].weight.mul_(0.01)  # to begin with all actions are about as likely, and values near 0
+            last.weight.mul_(0.01)  # to begin with all actions are about as likely, and values near 0
+        self.layers = nn.Sequential(nn.Linear(features, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), last)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Logits or values, ``float32[…, outputs]``."""
-        return super().forward(observations.float())  # type: ignore[no-any-return]
+        outputs: torch.Tensor = self.layers(observations.float())
+        return outputs
 
 
 class Greedy(Agent):
