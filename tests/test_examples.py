@@ -183,6 +183,10 @@ def test_a_sweep_as_a_command_that_goes_on(tmp_path: Path) -> None:
         assert ran.model_copy(update={name: getattr(wanted, name) for name in ("decisions", "evaluation")}) == wanted
 
 
+def interrupted(*_: Any, **__: Any) -> None:
+    raise KeyboardInterrupt
+
+
 def test_a_sweep_that_was_stopped_comes_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = sweep.search(small(), 3, tmp_path / "whole", quiet())
     sweep.search(small(), 1, tmp_path / "parts", quiet())
@@ -190,8 +194,12 @@ def test_a_sweep_that_was_stopped_comes_to_the_same(tmp_path: Path, monkeypatch:
         patch.setattr(_Run, "settled", lambda _: True)  # ends the run after its first update, as Ctrl-C does
         with pytest.raises(sweep.Stopped):
             sweep.search(small(), 3, tmp_path / "parts", quiet())
+    with monkeypatch.context() as patch:
+        patch.setattr(sweep, "run", interrupted)
+        with pytest.raises(sweep.Stopped):
+            sweep.search(small(), 3, tmp_path / "parts", quiet())
     parts = sweep.search(small(), 3, tmp_path / "parts", quiet())
-    assert [trial.state.name for trial in parts.trials].count("FAIL") == 1
+    assert [trial.state.name for trial in parts.trials].count("FAIL") == 2
     assert told(parts) == told(whole)
     assert len({str(trial.params) for trial in whole.trials}) == 3
 

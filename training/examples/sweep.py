@@ -246,9 +246,9 @@ def search(sweep: Sweep, trials: int, out: Path, console: Console) -> optuna.Stu
         trial = study.ask()
         try:
             value = _run(sweep, trial, out / f"trial-{trial.number:03}")
-        except Stopped:
+        except (Stopped, KeyboardInterrupt):  # the second where no run is under way, or at a second Ctrl-C
             study.tell(trial, state=TrialState.FAIL)
-            raise
+            raise Stopped from None
         study.tell(trial, value, state=TrialState.PRUNED if value is None else TrialState.COMPLETE)
         console.print(_line(study.trials[trial.number]), highlight=False, soft_wrap=True, markup=False)
     return study
