@@ -474,6 +474,29 @@ def test_leads_are_of_sides() -> None:
     assert leads[list(game.teams[1])] == pytest.approx(-30)
 
 
+def test_a_learned_policy_that_is_sure_is_not_searched() -> None:
+    game = make_game("slippery_slope", match="hand")
+    state = staggered(game, 40, 20)
+    state = state.take(np.flatnonzero(state.seat >= 0))
+    view = InformationSet(game, state)
+    policy = make_agent("ppo", game)
+    assert (make_agent("search:ppo,worlds=4,least=0.999", game).act(view) == policy.act(view)).all()
+
+
+@pytest.mark.parametrize("spec", ["search:ppo,worlds=4", "search:ppo,worlds=4,depth=3"])
+def test_search_over_a_learned_policy_plays_legally_and_by_the_view_alone(spec: str) -> None:
+    game = make_game("slippery_slope", match="hand")
+    state = staggered(game, 30, 20)
+    state = state.take(np.flatnonzero(state.seat >= 0))
+    view = InformationSet(game, state)
+    agent = make_agent(spec, game)
+    chosen = agent.act(view)
+    assert view.legal[np.arange(len(view)), chosen].all()
+    other = game.resample(state, state.seat, derive(2, np.arange(len(state))))
+    other.seed[:] = state.seed  # the same match to this seat: its own chance hangs on the seed
+    assert (agent.act(InformationSet(game, other)) == chosen).all()
+
+
 # ----------------------------------------------------------------------------------------------------------- strength
 
 

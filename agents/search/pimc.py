@@ -189,6 +189,8 @@ class Tally:
 
     def best(self, habit: Ints, errors: float) -> Ints:
         """The best running action of each game; ``habit``, if it is within so many standard errors of it."""
+        if not self._values:  # no game had two actions to try
+            return np.where(self.running[np.arange(len(habit)), habit], habit, self.running.argmax(axis=1))
         leader = self._leader()
         behind, error, _ = self._differences(leader)
         games = np.arange(len(habit))
