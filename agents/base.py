@@ -8,6 +8,7 @@ Shape letters: **B** games, **A** actions.
 from __future__ import annotations
 
 import inspect
+import re
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from slopes_envs import Game, InformationSet, UnknownName
 from slopes_envs.specs import agent_names, resolve_agent
 
-__all__ = ["Agent", "agent_names", "make_agent", "parse_arguments"]
+__all__ = ["Agent", "DeterministicAgent", "agent_names", "make_agent", "parse_arguments", "split_leading"]
 
 
 class Agent(ABC):
@@ -72,6 +73,29 @@ class Agent(ABC):
 
     def __repr__(self) -> str:
         return f"<agent {self.spec or type(self).__name__} for {self.game.name}>"
+
+
+class DeterministicAgent(Agent):
+    """A player whose choice is certain, given the view: subclasses supply :meth:`act` alone."""
+
+    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
+        """One for the chosen action, ``float64[B, A]``; rows of seats that are not to move are zero."""
+        legal = view.legal
+        chosen = np.zeros(legal.shape)
+        rows = np.flatnonzero(legal.any(axis=1))
+        if len(rows):
+            chosen[rows, self.act(view if len(rows) == len(view) else view.take(rows))] = 1.0
+        return chosen
+
+
+def split_leading(arguments: str) -> tuple[str, str]:
+    """What a spec's arguments begin with, and the ``key=value,…`` behind it; either may be empty.
+
+    >>> split_leading("runs/first,mode=sample"), split_leading("mode=sample"), split_leading("")
+    (('runs/first', 'mode=sample'), ('', 'mode=sample'), ('', ''))
+    """
+    leading, _, rest = arguments.partition(",")
+    return ("", arguments) if re.match(r"\w+=", leading) else (leading, rest)
 
 
 def parse_arguments(agent: type[Agent], text: str) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from torch import Tensor
 from slopes_envs import Game, InformationSet
 from slopes_envs.chance import Purpose, derive, draw
 
-from .base import Agent, parse_arguments
+from .base import Agent, parse_arguments, split_leading
 from .network import NetworkShape, PolicyNetwork, masked_log_probabilities
 
 HEADER = "slopes.json"
@@ -69,9 +69,7 @@ class LearnedAgent(Agent):
 
         A folder means the ``best.zip`` in it.
         """
-        path, _, rest = arguments.partition(",")
-        if re.match(r"\w+=", path):
-            path, rest = "", arguments
+        path, rest = split_leading(arguments)
         options = parse_arguments(cls, rest)
         file = Path(path) if path else shipped_weights(game.name)
         return cls(game, load_network(file, game), **options)

@@ -57,7 +57,7 @@ from slopes_envs.games.slippery_sam import (
     SlipperySamRules,
 )
 
-from .base import Agent
+from .base import DeterministicAgent
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -441,7 +441,7 @@ def expect_slippery_sam(agent: str, game: Game[Any, Any]) -> None:
         raise ValueError(f"agent {agent!r} plays {GAME} alone, got {game.name}")
 
 
-class OptimalAgent(Agent):
+class OptimalAgent(DeterministicAgent):
     """The player; see the module for what it maximises and what its stakes are measured by.
 
     Attributes
@@ -477,13 +477,6 @@ class OptimalAgent(Agent):
             choice[bankers] = np.where(worth[GREATEST] > worth[LEAST] + MARGIN, GREATEST, LEAST)
         least, most = sight.number("least"), sight.number("most")
         return chosen_actions(view, choice, least, most)
-
-    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
-        """One for the chosen action; rows of seats that are not to move are zero."""
-        chosen = np.zeros(view.legal.shape)
-        chosen[np.arange(len(view)), self.act(view)] = 1.0
-        chosen[~view.legal] = 0.0
-        return chosen
 
     # -- banking ---------------------------------------------------------------------------------------------------
 

@@ -28,15 +28,15 @@ from slopes_agents.play import Watch, play_out
 from slopes_envs import Game, InformationSet, __version__, make_game, match_seed
 
 from .bets import Regrets
-from .duplicate import CHUNK_DEALS, Interrupted, Plan, figures, one_thread
+from .duplicate import CHUNK_DEALS, Plan, figures, one_thread
 from .intervals import Interval, student_interval
 from .keeping import KeptPieces, write_json
 from .ladder import milliseconds, positions
 from .machine import describe, one_core, versions
 from .metrics import MetricsWatch, default_match
+from .pieces import Piece, commits_of, play_missing
 from .provenance import commit
 from .terminal import progress
-from .workers import Stoppable, spread
 
 AGAINST, SELF, OTHER, ONE_OTHER, PARTNER, SEARCH, BETS = (
     "against",
@@ -63,9 +63,6 @@ LOW_FEE = 1
 TIMINGS, PLAYING = ".timings.json", "playing.jsonl"
 TOGETHER = 1024
 """Games whose decisions are timed as one batch."""
-
-Piece = dict[str, Any]
-"""What some deals of one line-up brought, as plain JSON values."""
 
 
 # ---------------------------------------------------------------------------------------------------------- policies
@@ -359,20 +356,6 @@ def teams_with(policy: str, partner: str, game: Game[Any, Any]) -> list[str]:
 # ----------------------------------------------------------------------------------------------------------- playing
 
 
-class DealMetrics(MetricsWatch):
-    """Sums up metrics as its base does, for very many groups."""
-
-    def _add(self, name: str, values: NDArray[np.float64], groups: NDArray[np.int64]) -> None:
-        sums = self.sums.setdefault(name, [[0.0, 0] for _ in range(self._count)])
-        counted = ~np.isnan(values) & (groups >= 0)
-        present, which = np.unique(groups[counted], return_inverse=True)
-        totals = np.bincount(which, weights=values[counted], minlength=len(present))
-        counts = np.bincount(which, minlength=len(present))
-        for group, total, count in zip(present, totals, counts, strict=True):
-            sums[group][0] += float(total)
-            sums[group][1] += int(count)
-
-
 def play_piece(row: Row, item: tuple[int, int, int]) -> Piece:
     """Play some deals of a line-up in one batch.
 
@@ -393,7 +376,7 @@ def play_piece(row: Row, item: tuple[int, int, int]) -> Piece:
     state = game.new(np.repeat(match_seed(plan.seed, deals), tables))
     by_deal = np.tile(groups, (count, 1))
     by_deal = np.where(by_deal < 0, -1, by_deal + 2 * np.repeat(np.arange(count), tables)[:, None])
-    metrics = DealMetrics(game, by_deal, 2 * count)
+    metrics = MetricsWatch(game, by_deal, 2 * count)
     bets = Regrets(game, len(state)) if row.kind == BETS else None
     watches: list[Watch] = [metrics] if bets is None else [bets]
     with one_thread():
@@ -444,20 +427,7 @@ def play_row(
         On Ctrl-C; what was finished is kept.
     """
     kept = KeptPieces(path, row.key, resume=True)
-    finished = {_item(piece): piece for piece in kept.pieces}
-    missing = [item for item in row.pieces if item not in finished]
-    done = sum(piece["stop"] - piece["start"] for piece in finished.values())
-    tell(done)
-    with Stoppable(spread(partial(play_piece, row), missing, workers, ordered=False)) as pieces:
-        for piece in pieces:
-            kept.add({**piece, "commit": code})
-            finished[_item(piece)] = {**piece, "commit": code}
-            done += piece["stop"] - piece["start"]
-            tell(done)
-    if len(finished) < len(row.pieces):
-        kept.close()
-        raise Interrupted(done, None)
-    ordered = [finished[item] for item in row.pieces]
+    ordered = play_missing(kept, row.pieces, _item, partial(play_piece, row), code, workers, tell)
     found = bets_found(ordered) if row.kind == BETS else scores_found(row, ordered)
     kept.remove()
     return {
@@ -465,7 +435,7 @@ def play_row(
         **found,
         "decisions": sum(piece["decisions"] for piece in ordered),
         "version": __version__,
-        "commits": sorted({piece["commit"] for piece in ordered}, key=str),
+        "commits": commits_of(ordered),
     }
 
 

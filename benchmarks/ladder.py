@@ -38,9 +38,9 @@ from .keeping import KeptPieces, write_bytes, write_json
 from .league_report import unit, with_interval
 from .machine import describe, one_core, versions
 from .markdown import table
+from .pieces import Piece, commits_of, play_missing
 from .provenance import commit
 from .terminal import line, progress
-from .workers import Stoppable, spread
 
 REPORT, TIMINGS, PLAYING = "ladder.md", ".timings.json", "playing.jsonl"
 FOLDER = Path("benchmarks") / "results" / "ladder"
@@ -144,30 +144,24 @@ def play_pair(
         On Ctrl-C; what was finished is kept.
     """
     kept = KeptPieces(path, pair_key(plan), resume=True)
-    finished: dict[tuple[int, int], dict[str, Any]] = {(piece["start"], piece["stop"]): piece for piece in kept.pieces}
-    missing = [chunk for chunk in plan.chunks if chunk not in finished]
-    done = sum(stop - start for start, stop in finished)
-    tell(done)
-    with Stoppable(spread(partial(play_chunk, plan), missing, workers, ordered=False)) as chunks:
-        for chunk in chunks:
-            piece = {**asdict(chunk), "commit": code}
-            kept.add(piece)
-            finished[chunk.start, chunk.stop] = piece
-            done += chunk.stop - chunk.start
-            tell(done)
-    if done < plan.deals:
-        kept.close()
-        raise Interrupted(done, None)
-    commits = {piece["commit"] for piece in finished.values()}
-    found = summary(plan, [_chunk(piece) for piece in finished.values()], 0, 1.0)
+    pieces = play_missing(kept, plan.chunks, _deals, partial(_play, plan), code, workers, tell)
+    found = summary(plan, [_chunk(piece) for piece in pieces], 0, 1.0)
     kept.remove()
     return {
         **pair_key(plan),
         **{name: found[name] for name in KEPT if name in found},
-        "decisions": sum(piece["decisions"] for piece in finished.values()),
+        "decisions": sum(piece["decisions"] for piece in pieces),
         "version": __version__,
-        "commits": sorted(commits, key=str),
+        "commits": commits_of(pieces),
     }
+
+
+def _play(plan: Plan, deals: tuple[int, int]) -> Piece:
+    return asdict(play_chunk(plan, deals))
+
+
+def _deals(piece: Piece) -> tuple[int, int]:
+    return piece["start"], piece["stop"]
 
 
 def _chunk(piece: dict[str, Any]) -> Chunk:

@@ -151,7 +151,10 @@ class MetricsWatch:
 
     def _add(self, name: str, values: NDArray[np.float64], groups: NDArray[np.int64]) -> None:
         sums = self.sums.setdefault(name, [[0.0, 0] for _ in range(self._count)])
-        for group, total in enumerate(sums):
-            counted = values[(groups == group) & ~np.isnan(values)]
-            total[0] += float(counted.sum())
-            total[1] += len(counted)
+        counted = ~np.isnan(values) & (groups >= 0)
+        present, which = np.unique(groups[counted], return_inverse=True)  # few of the groups, where there are many
+        totals = np.bincount(which, weights=values[counted], minlength=len(present))
+        counts = np.bincount(which, minlength=len(present))
+        for group, total, count in zip(present, totals, counts, strict=True):
+            sums[group][0] += float(total)
+            sums[group][1] += int(count)

@@ -18,14 +18,14 @@ from slopes_envs import InformationSet
 from slopes_envs.cards import bits_of
 from slopes_envs.games.slippery_slope import BIDS, RANKS, SUITS, TRICKS, A
 
-from ..base import Agent
+from ..base import DeterministicAgent
 from ..heuristic.slippery_slope import JOKERS, held, read
 
 HIGH = np.uint32(bits_of(RANKS * suit + rank for suit in range(SUITS) for rank in (0, 1, 6)))  # A, 2, K
 STRONGEST = int(TRICKS.strength.max())
 
 
-class GreedyPlayer(Agent):
+class GreedyPlayer(DeterministicAgent):
     """The player; see the module for how it thinks.  Deterministic: it never uses ``view.keys``."""
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
@@ -41,13 +41,6 @@ class GreedyPlayer(Agent):
         likings[row, action] = liking
         likings[~legal] = -STRONGEST - 1
         chosen: NDArray[np.int64] = np.where(legal[:, 0], bid, likings.argmax(axis=1))
-        return chosen
-
-    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
-        """One for the chosen action; rows of seats that are not to move are zero."""
-        chosen = np.zeros(view.legal.shape)
-        chosen[np.arange(len(view)), self.act(view)] = 1.0
-        chosen[~view.legal] = 0.0
         return chosen
 
 

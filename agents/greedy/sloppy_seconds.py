@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopes_envs import InformationSet
-from slopes_envs.games.sloppy_seconds import RANKS, A, places
+from slopes_envs.games.sloppy_seconds import RANKS, places
 
-from ..base import Agent
+from ..base import DeterministicAgent
 from ..heuristic.sloppy_seconds import VALUE, consider, read
 
 
-class GreedySloppySecondsPlayer(Agent):
+class GreedySloppySecondsPlayer(DeterministicAgent):
     """The player; see the module for how it decides.  Deterministic: it never uses ``view.keys``."""
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
@@ -40,13 +40,6 @@ class GreedySloppySecondsPlayer(Agent):
         order[cards.row, cards.card] = lead * 3 * (RANKS + 1) - VALUE[cards.card]
         best: NDArray[np.int64] = order.argmax(axis=1)
         return best
-
-    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
-        """One for the chosen card; rows of seats that are not to move are zero."""
-        chosen = np.zeros((len(view), A))
-        chosen[np.arange(len(view)), self.act(view)] = 1.0
-        chosen[~view.legal] = 0.0
-        return chosen
 
 
 AGENT = GreedySloppySecondsPlayer

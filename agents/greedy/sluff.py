@@ -15,7 +15,7 @@ from slopes_envs import InformationSet
 from slopes_envs.cards import bits_of
 from slopes_envs.games.sluff import BIDS, BLACK, CARDS, DECK, NUMBERS, SLUFF, ZERO_BID
 
-from ..base import Agent
+from ..base import DeterministicAgent
 from ..heuristic.sluff import COLOUR, HEIGHT, Knowledge, read
 
 SURE = np.uint64(bits_of(DECK.parse_set("R1 B1 G1 Y1 B14 B13")))
@@ -23,21 +23,13 @@ SURE = np.uint64(bits_of(DECK.parse_set("R1 B1 G1 Y1 B14 B13")))
 DEAR = HEIGHT + NUMBERS * (COLOUR == BLACK)
 
 
-class GreedySluff(Agent):
+class GreedySluff(DeterministicAgent):
     """The player; see the module for what it does.  Deterministic: it never uses ``view.keys``."""
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose the bid by sure cards, the card by its rank; of equal ones that with the lowest number."""
         best: NDArray[np.int64] = self._rating(view).argmax(axis=1)
         return best
-
-    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
-        """One for the chosen action; rows of seats that are not to move are zero."""
-        rating = self._rating(view)
-        chosen = np.zeros(rating.shape)
-        chosen[np.arange(len(view)), rating.argmax(axis=1)] = 1.0
-        chosen[np.isneginf(rating)] = 0.0
-        return chosen
 
     def _rating(self, view: InformationSet) -> NDArray[np.float64]:
         """How much it likes each action, ``float64[B, A]``; minus infinity for bids not chosen and illegal cards."""

@@ -21,7 +21,8 @@ Shape letters: **B** games, **N** turns.
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 from slopes_envs import Game, InformationSet, UnknownName
 from slopes_envs.games.slippery_sam import REDRAWS
 
-from ..base import Agent
+from ..base import DeterministicAgent
 from ..optimal import GAINS, GREATEST, LEAST, LOSSES, PASS, REDRAW, Amounts, Sight, Turns, chosen_actions
 
 Ints = NDArray[np.int64]
@@ -38,14 +39,17 @@ Floats = NDArray[np.float64]
 STAKES = {"least": LEAST, "greatest": GREATEST}
 
 
-class SlipperySamPlayer(Agent):
-    """The player; see the module for how it decides.  Deterministic: it never uses ``view.keys``.
+class Stakes(DeterministicAgent):
+    """A player that stakes the least or the greatest there is; subclasses say how it bets.
 
     Parameters
     ----------
     stake
         What it stakes as a banker, ``"greatest"`` or ``"least"``.
     """
+
+    family: ClassVar[str]
+    """What its specs begin with."""
 
     def __init__(self, game: Game[Any, Any], stake: str = "greatest") -> None:
         """Make the player.
@@ -57,22 +61,36 @@ class SlipperySamPlayer(Agent):
         """
         super().__init__(game)
         if stake not in STAKES:
-            raise UnknownName("stake of agent 'heuristic'", stake, STAKES)
+            raise UnknownName(f"stake of agent {self.family!r}", stake, STAKES)
         self.stake = STAKES[stake]
-        self.amounts = Amounts(game.rules)
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose an action in every game."""
         sight = Sight(view)
-        choice = np.where(sight.staking, self.stake, self.bet(sight.turns(self.amounts)))
+        choice = np.where(sight.staking, self.stake, self.bets(sight))
         return chosen_actions(view, choice, sight.number("least"), sight.number("most"))
 
-    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
-        """One for the chosen action; rows of seats that are not to move are zero."""
-        chosen = np.zeros(view.legal.shape)
-        chosen[np.arange(len(view)), self.act(view)] = 1.0
-        chosen[~view.legal] = 0.0
-        return chosen
+    @abstractmethod
+    def bets(self, sight: Sight) -> Ints:
+        """What to do in every game, ``int64[B]``: one of the four choices of :mod:`slopes_agents.optimal`.
+
+        Anything where a banker is to stake.
+        """
+
+
+class SlipperySamPlayer(Stakes):
+    """The player; see the module for how it decides.  Deterministic: it never uses ``view.keys``."""
+
+    family = "heuristic"
+
+    def __init__(self, game: Game[Any, Any], stake: str = "greatest") -> None:
+        """Make the player; see :class:`Stakes`."""
+        super().__init__(game, stake)
+        self.amounts = Amounts(game.rules)
+
+    def bets(self, sight: Sight) -> Ints:
+        """By the chances from the cards seen."""
+        return self.bet(sight.turns(self.amounts))
 
     def bet(self, turns: Turns) -> Ints:
         """What to do in each turn, ``int64[N]``: one of the four choices of :mod:`slopes_agents.optimal`."""

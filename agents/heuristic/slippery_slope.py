@@ -64,7 +64,7 @@ from slopes_envs.games.slippery_slope import (
     P,
 )
 
-from ..base import Agent
+from ..base import DeterministicAgent
 
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint32]
@@ -419,7 +419,7 @@ class Choices:
     needed: Ints  # tricks, this one included
 
 
-class SlipperySlopePlayer(Agent):
+class SlipperySlopePlayer(DeterministicAgent):
     """The player; see the module for how it thinks.  Deterministic: it never uses ``view.keys``."""
 
     @cached_property
@@ -431,14 +431,6 @@ class SlipperySlopePlayer(Agent):
         """Choose the action with the best expected score of this hand; of equal ones that with the lowest number."""
         best: Ints = self.worth(view).argmax(axis=1)
         return best
-
-    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
-        """One for the chosen action; rows of seats that are not to move are zero."""
-        worth = self.worth(view)
-        chosen = np.zeros_like(worth)
-        chosen[np.arange(len(view)), worth.argmax(axis=1)] = 1.0
-        chosen[np.isneginf(worth)] = 0.0
-        return chosen
 
     def worth(self, view: InformationSet) -> Floats:
         """Expected score of this hand by action, ``float64[B, A]``; minus infinity where an action is not legal."""

@@ -57,7 +57,8 @@ from slopes_envs.games.slopes import (
     WILD_DRAW,
 )
 
-from ..base import Agent
+from ..base import DeterministicAgent
+from ..planes import PackedPlanes
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -175,34 +176,10 @@ class Sight:
     turns: Ints  # [B] finished
 
 
-class _Fields:
-    """The observations of a view, read group by group as whole numbers."""
-
-    def __init__(self, view: InformationSet) -> None:
-        packed = np.packbits(view.observations, axis=1, bitorder="little")
-        padded = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
-        padded[:, : packed.shape[1]] = packed
-        self._words: Words = np.ascontiguousarray(padded.view("<u8").T.astype(np.uint64, copy=False))
-        self._layout = view.game.observation
-
-    def group(self, name: str, number: int = 0) -> Words:
-        """The features of one group of a plane, the first one as the lowest bit: ``uint64[B]``."""
-        plane = self._layout.planes[name]
-        word, shift = divmod(self._layout.slices[name].start + number * plane.bits, 64)
-        value = self._words[word] >> _u(shift)
-        if shift + plane.bits > 64:
-            value |= self._words[word + 1] << _u(64 - shift)
-        bits: Words = value & _u((1 << plane.bits) - 1)
-        return bits
-
-    def groups(self, name: str) -> Words:
-        """All groups of a plane, ``uint64[G, B]``."""
-        return np.stack([self.group(name, number) for number in range(self._layout.planes[name].lanes)])
-
-    def places(self, name: str, none: int) -> Ints:
-        """Which feature of each one-hot group is set, ``none`` if none is: ``int64[G, B]``."""
-        places: Ints = np.minimum(np.bitwise_count(self.groups(name) - ONE), none).astype(np.int64)
-        return places
+def _places(groups: Words, none: int) -> Ints:
+    """Which feature of each one-hot group is set, ``none`` if none is: ``int64[G, B]`` from ``uint64[G, B]``."""
+    places: Ints = np.minimum(np.bitwise_count(groups - ONE), none).astype(np.int64)
+    return places
 
 
 def _even_bits(words: Words) -> Words:
@@ -222,7 +199,7 @@ def _count(halves: Words, bits: tuple[np.uint64, np.uint64]) -> NDArray[np.uint8
 
 def look(view: InformationSet) -> Sight:
     """Put together what the seats see, all of it from their observations."""
-    seen_by = _Fields(view)
+    seen_by = PackedPlanes(view)
     hand, played, known = (seen_by.groups(name) for name in ("hand", "played", "known"))
     (low, high), (low_twins, high_twins) = (
         [_even_bits((half & coloured) >> shift) for half, coloured in zip(hand, COLOURED_BITS, strict=True)]
@@ -235,8 +212,8 @@ def look(view: InformationSet) -> Sight:
         hand=low | high << _u(HALF_CARDS),
         twins=low_twins | high_twins << _u(HALF_CARDS),
         specials=np.stack([*(_count(hand, bits) for bits in BITS_OF_KIND), *wilds]).astype(np.int64),
-        face=seen_by.places("top_face", NOTHING),
-        colour=seen_by.places("top_colour", ANY_COLOUR),
+        face=_places(seen_by.groups("top_face"), NOTHING),
+        colour=_places(seen_by.groups("top_colour"), ANY_COLOUR),
         frozen=seen_by.groups("frozen"),
         begun=np.stack([seen_by.group("begun") >> _u(pile) & ONE for pile in range(PILES)]),
         swapping=phase == 2,
@@ -683,7 +660,7 @@ def reasons_for(sight: Sight, ends: Ends) -> Reasons:
 # ------------------------------------------------------------------------------------------------------- the player
 
 
-class SlopesPlayer(Agent):
+class SlopesPlayer(DeterministicAgent):
     """The player; see the module for how it decides.  Deterministic: it never uses ``view.keys``."""
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
@@ -704,14 +681,6 @@ class SlopesPlayer(Agent):
         value += JUDGEMENT.danger * reasons.danger + JUDGEMENT.hold * reasons.hold + JUDGEMENT.threat * reasons.threats
         value += WORTH_OF_CARDS.take(ends.cards) - WORTH_OF_SPECIAL.take(ends.kind)
         return value + SURE_WIN * known.decided.take(reasons.index)
-
-    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
-        """One for the chosen action; rows of seats that are not to move are zero."""
-        legal = view.legal
-        chosen = np.zeros(legal.shape)
-        rows = np.flatnonzero(legal.any(axis=1))
-        chosen[rows, self.act(view.take(rows))] = 1.0
-        return chosen
 
 
 def best_of(batch: int, ends: Ends, value: Floats) -> Ints:

@@ -58,7 +58,8 @@ from slopes_envs.games.sloppy_seconds import (
     Context,
 )
 
-from ..base import Agent
+from ..base import DeterministicAgent
+from ..planes import PackedPlanes
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -203,30 +204,6 @@ class Sight:
     best: Ints  # [B] strength of that card, 0 before the first
 
 
-class Planes:
-    """The named planes of observations as numbers: faster than looking at single features."""
-
-    def __init__(self, view: InformationSet) -> None:
-        self.layout = view.game.observation
-        packed = np.packbits(view.observations, axis=1, bitorder="little")
-        padded = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8 + 8), dtype=np.uint8)
-        padded[:, : packed.shape[1]] = packed
-        self.words = np.ascontiguousarray(padded.view("<u8").T)
-
-    def bits(self, name: str, size: int, group: int = 0) -> Bits:
-        """The ``group``-th ``size`` features of a plane, ``uint64[B]``, the first one as the least bit."""
-        word, shift = divmod(self.layout.slices[name].start + group * size, 64)
-        value = self.words[word] >> np.uint64(shift)
-        if shift + size > 64:
-            value |= self.words[word + 1] << np.uint64(64 - shift)
-        bits: Bits = value & np.uint64((1 << size) - 1)
-        return bits
-
-    def each(self, name: str, size: int, groups: int) -> Bits:
-        """The first ``groups`` times ``size`` features of a plane, ``uint64[groups, B]``."""
-        return np.stack([self.bits(name, size, group) for group in range(groups)])
-
-
 def suits_of(cards: Bits) -> Ints:
     """The ranks held of each suit, ``int64[4, …]``, from bit sets of cards ``uint64[…]``."""
     ranks: Ints = ((cards >> SHIFT) & SUIT_MASK).view(np.int64)
@@ -240,18 +217,18 @@ def _count(bits: NDArray[Any]) -> Ints:
 
 def read(view: InformationSet) -> Sight:
     """Put together what the seats know, all of it from their observations."""
-    planes, batch, p = Planes(view), len(view), view.game.num_players
-    hand = planes.bits("hand", A)
-    seen, table = planes.each("seen", A, p), planes.each("table", A, p)
+    planes, batch, p = PackedPlanes(view), len(view), view.game.num_players
+    hand = planes.group("hand")
+    seen, table = planes.groups("seen", p), planes.groups("table", p)
     on_table = np.bitwise_or.reduce(table, axis=0)
     led, first_broken, trump, winner = (
-        SUIT_NUMBER[planes.bits(name, SUITS).view(np.int64)] for name in ("follow", "first_broken", "trump", "winning")
+        SUIT_NUMBER[planes.group(name).view(np.int64)] for name in ("follow", "first_broken", "trump", "winning")
     )
     # A card that is out is with the seats that may hold its suit, in proportion to their cards.
-    may_hold = ~(planes.each("voids", SUITS, p).astype(np.uint8)[:, None] >> SUIT) & 1
+    may_hold = ~(planes.groups("voids", p).astype(np.uint8)[:, None] >> SUIT) & 1
     may_hold[0] = 0
     room = (len(CARDS[p]) // p - np.bitwise_count(seen)).astype(np.float32)[:, None] * may_hold
-    points = planes.each("points", 8 * SUITS, p).astype("<u4").view(np.uint8).reshape(p, batch, SUITS)
+    points = planes.groups("points", p, 8 * SUITS).astype("<u4").view(np.uint8).reshape(p, batch, SUITS)
     winning = table[np.maximum(winner, 0), np.arange(batch)]
     suit, rank = np.divmod(_count(winning - (winning != 0)), RANKS)
     height = np.where(rank == 0, RANKS, rank)
@@ -388,7 +365,7 @@ def share_to_come(sight: Sight, choices: Choices) -> Floats:
 BLOCK = 2048  # information sets that are looked at together: what is in work stays in the processor's cache
 
 
-class SloppySecondsPlayer(Agent):
+class SloppySecondsPlayer(DeterministicAgent):
     """The player; see the module for how it thinks.  Deterministic: it never uses ``view.keys``."""
 
     def __init__(self, game: Game[Any, Any]) -> None:
@@ -399,13 +376,6 @@ class SloppySecondsPlayer(Agent):
         """Choose the card after which the standings are worth most on average; of equal ones the lowest number."""
         best: Ints = self.worth(view).argmax(axis=1)
         return best
-
-    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
-        """One for the chosen card; rows of seats that are not to move are zero."""
-        chosen = np.zeros(view.legal.shape)
-        chosen[np.arange(len(view)), self.act(view)] = 1.0
-        chosen[~view.legal] = 0.0
-        return chosen
 
     def worth(self, view: InformationSet) -> Floats:
         """What all standings will be worth, by card, ``float32[B, A]``; minus infinity where a card is not legal."""

@@ -68,7 +68,7 @@ from slopes_envs.games.sluff import (
     ZERO_BID,
 )
 
-from ..base import Agent
+from ..base import DeterministicAgent
 
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint64]
@@ -439,7 +439,7 @@ TIE = np.float32(0.001)  # of cards of equal worth the lowest is played
 SHED = np.float32(0.5)  # how much danger that is got rid of counts against danger now
 
 
-class SluffPlayer(Agent):
+class SluffPlayer(DeterministicAgent):
     """The player; see the module for how it thinks.  Deterministic: it never uses ``view.keys``."""
 
     def __init__(self, game: Game[Any, Any]) -> None:
@@ -452,14 +452,6 @@ class SluffPlayer(Agent):
         """Choose the bid by the hand, the card by its worth; of equal ones that with the lowest number."""
         best: Ints = self.worth(view).argmax(axis=1)
         return best
-
-    def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
-        """One for the chosen action; rows of seats that are not to move are zero."""
-        worth = self.worth(view)
-        chosen = np.zeros(worth.shape)
-        chosen[np.arange(len(view)), worth.argmax(axis=1)] = 1.0
-        chosen[np.isneginf(worth)] = 0.0
-        return chosen
 
     def worth(self, view: InformationSet) -> Floats:
         """Worth of each legal card in points of the hand, and 0 for the bid chosen; all else is minus infinity.

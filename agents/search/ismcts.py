@@ -32,7 +32,7 @@ from slopes_envs.chance import below, derive
 from ..base import Agent, make_agent
 from .pimc import hidden_bidder
 from .rollouts import Rollouts
-from .stakes import Floats, Lead, reach_of
+from .stakes import Floats, reach_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -92,7 +92,7 @@ class IsmctsAgent(Agent):
         for first in range(0, self.iterations, UNDER_WAY):
             count = min(UNDER_WAY, self.iterations - first)
             worlds = view.sample(count, derive(view.keys, first), self.bidder)
-            hands, before = worlds.hand.copy(), Lead(self.game).of(worlds)
+            hands, before = worlds.hand.copy(), self.rollouts.lead.of(worlds)
             keys = derive(worlds.seed, first)
             paths = [
                 self._descend(trees, view.seats, worlds, np.arange(len(view)) * count + number, keys)

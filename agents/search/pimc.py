@@ -34,7 +34,7 @@ from ..base import Agent, make_agent
 from ..heuristic import HeuristicAgent
 from ..random import RandomAgent
 from .rollouts import Rollouts
-from .stakes import Floats, Lead, Reach, reach_of
+from .stakes import Floats, Reach, reach_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -134,7 +134,7 @@ def try_actions(rollouts: Rollouts, worlds: State, seats: Ints, running: Bools, 
     which, world, action = np.nonzero(np.broadcast_to(running[:, None], values.shape))
     at = which * count + world
     tried = worlds.take(at)
-    hands, before = worlds.hand[at], Lead(game).of(worlds)[at]
+    hands, before = worlds.hand[at], rollouts.lead.of(worlds)[at]
     game.step(tried, action, check=False)
     values[which, world, action] = rollouts.values(tried, hands, before)[np.arange(len(at)), seats[which]]
     return values
@@ -151,32 +151,28 @@ class Tally:
 
     def __init__(self, legal: Bools) -> None:
         self.running = legal.copy()
-        self._values: list[tuple[Ints, Floats]] = []
+        self._values: Floats = np.empty((len(legal), 0, legal.shape[1]))  # [G, W, A], NaN where nothing was tried
 
     def add(self, rows: Ints, values: Floats) -> None:
         """Add what was seen in some of the games, ``float64[len(rows), count, A]``, NaN where nothing was tried."""
         full = np.full((len(self.running), *values.shape[1:]), np.nan)
         full[rows] = values
-        self._values.append((rows, full))
-
-    def _seen(self) -> Floats:
-        """All values, ``float64[G, W, A]``."""
-        return np.concatenate([values for _, values in self._values], axis=1)
+        self._values = np.concatenate([self._values, full], axis=1)
 
     def _differences(self, leader: Ints) -> tuple[Floats, Floats, Floats]:
         """How far each running action is behind ``leader`` in the same worlds.
 
         Returns means and standard errors, ``float64[G, A]``, and the number of worlds, ``float64[G, 1]``.
         """
-        values = self._seen()
-        behind = np.take_along_axis(values, leader[:, None, None], axis=2) - values
-        worlds = np.maximum((~np.isnan(np.take_along_axis(values, leader[:, None, None], axis=2))).sum(axis=1), 1)
+        best = np.take_along_axis(self._values, leader[:, None, None], axis=2)
+        behind = best - self._values
+        worlds = np.maximum((~np.isnan(best)).sum(axis=1), 1)
         mean = np.nansum(behind, axis=1) / worlds
         square = np.nansum((behind - mean[:, None]) ** 2, axis=1) / np.maximum(worlds - 1, 1)
         return mean, np.sqrt(square / worlds), worlds.astype(np.float64)
 
     def _leader(self) -> Ints:
-        total = np.where(self.running, np.nansum(self._seen(), axis=1), -np.inf)
+        total = np.where(self.running, np.nansum(self._values, axis=1), -np.inf)
         leader: Ints = total.argmax(axis=1)
         return leader
 
@@ -185,12 +181,13 @@ class Tally:
         behind, error, worlds = self._differences(self._leader())
         # With a spread of zero there is nothing to wait for; a few worlds more guard against a lucky start.
         error = error + 1e-9
-        self.running &= ~((behind > errors * error) & (worlds >= FIRST_WORLDS) & self.running)
+        self.running &= ~((behind > errors * error) & (worlds >= FIRST_WORLDS))
 
     def best(self, habit: Ints, errors: float) -> Ints:
         """The best running action of each game; ``habit``, if it is within so many standard errors of it."""
-        if not self._values:  # no game had two actions to try
-            return np.where(self.running[np.arange(len(habit)), habit], habit, self.running.argmax(axis=1))
+        if not self._values.size:  # no game had two actions to try
+            only: Ints = self.running.argmax(axis=1)
+            return only
         leader = self._leader()
         behind, error, _ = self._differences(leader)
         games = np.arange(len(habit))

@@ -14,7 +14,6 @@ Shape letters: **B** games, **G** games being searched, **A** actions.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 
-from ..base import make_agent, parse_arguments
+from ..base import make_agent, parse_arguments, split_leading
 from ..learned import LearnedAgent
 from .pimc import Bools, PimcAgent
 from .stakes import Reach, reach_of
@@ -69,11 +68,9 @@ class PolicySearchAgent(PimcAgent):
     @classmethod
     def from_spec(cls, game: Game[Any, Any], arguments: str) -> Self:
         """From ``POLICY`` or ``POLICY,key=value,…``."""
-        policy, _, rest = arguments.partition(",")
-        if re.match(r"\w+=", policy):
-            return super().from_spec(game, arguments)
+        policy, rest = split_leading(arguments)
         options = parse_arguments(cls, rest)
-        return cls(game, policy or "ppo", **options)
+        return cls(game, **({"policy": policy} if policy else {}), **options)
 
     def candidates(self, view: InformationSet, legal: Bools) -> tuple[Bools, NDArray[np.int64]]:
         """Actions the policy may take, ``bool[G, A]``, and the one it likes best, ``int64[G]``."""

@@ -28,13 +28,15 @@ class Rollouts:
     ----------
     agent
         Plays all seats.
+    lead
+        What the values are in.
     reach
         How far; see :class:`.stakes.Reach`.
     """
 
     def __init__(self, game: Game[Any, Any], agent: Agent, reach: Reach) -> None:
         self.game, self.agent, self.reach = game, agent, reach
-        self._lead = Lead(game)
+        self.lead = Lead(game)
 
     def values(self, state: State, hands: NDArray[np.int32], before: Floats) -> Floats:
         """What each game brings every seat until its hand is over: leads in the game's points, ``float64[N, P]``.
@@ -66,7 +68,7 @@ class Rollouts:
             if cut.any():
                 done = np.flatnonzero(cut)
                 ended = going.take(done)
-                leads[places[done]] = self._lead.of(ended)
+                leads[places[done]] = self.lead.of(ended)
                 unfinished = np.flatnonzero(~over[done])
                 if len(unfinished):
                     leads[places[done[unfinished]]] += self._evaluated(ended.take(unfinished))

@@ -6,12 +6,13 @@ options and the deals, never draws anything itself, and says who moves, what is 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 FRENCH_SUITS = "CDHS"
 
 
-class Referee:
+class Referee(ABC):
     """One match. Subclasses fill in `begin_hand`, `legal`, `apply`, and where it differs `after_hand`."""
 
     game: ClassVar[str]
@@ -41,17 +42,17 @@ class Referee:
     def scores_at_start(self) -> list[int]:
         return [0] * self.num_players
 
+    @abstractmethod
     def begin_hand(self, deal: dict[str, Any]) -> None:
         """Take up the cards and set `seat`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def legal(self) -> list[str]:
         """The names of the legal actions, in the order of their numbers; empty when nobody is to move."""
-        raise NotImplementedError
 
+    @abstractmethod
     def apply(self, action: str) -> None:
         """Carry out a legal action."""
-        raise NotImplementedError
 
     def public(self, seat: int) -> dict[str, Any]:
         """What this seat may know, for cross-checks (from the first deal on)."""
