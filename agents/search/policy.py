@@ -70,7 +70,11 @@ class PolicySearchAgent(PimcAgent):
         """From ``POLICY`` or ``POLICY,key=value,…``."""
         policy, rest = split_leading(arguments)
         options = parse_arguments(cls, rest)
-        return cls(game, **({"policy": policy} if policy else {}), **options)
+        if policy and "policy" in options:
+            raise ValueError(f"agent search: expected one policy, got {policy!r} and {options['policy']!r}")
+        if policy:
+            options["policy"] = policy
+        return cls(game, **options)
 
     def candidates(self, view: InformationSet, legal: Bools) -> tuple[Bools, NDArray[np.int64]]:
         """Actions the policy may take, ``bool[G, A]``, and the one it likes best, ``int64[G]``."""
