@@ -30,7 +30,8 @@ from torch import Tensor
 from slopes_envs import Game, InformationSet
 from slopes_envs.chance import Purpose, derive, draw
 
-from .base import Agent, parse_arguments, split_leading
+from .advice import observed
+from .base import Agent, make_agent, parse_arguments, split_leading
 from .network import NetworkShape, PolicyNetwork, masked_log_probabilities
 
 HEADER = "slopes.json"
@@ -44,7 +45,7 @@ WEIGHTS_LIMIT = 4_000_000
 WEIGHTS_TYPES = {"float16": "<f2", "float32": "<f4"}
 
 Policy = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""Observations ``uint8[B, D]`` to logits ``float32[B, A]`` and values ``float32[B]``."""
+"""``uint8[B, D]``, with advice ``uint8[B, D + A]``, to logits ``float32[B, A]`` and values ``float32[B]``."""
 
 _TRUNK = "features_extractor.trunk."
 
@@ -54,14 +55,25 @@ class CheckpointError(ValueError):
 
 
 class LearnedAgent(Agent):
-    """Plays from a network: the likeliest action (``mode=greedy``, the default), or sampled (``mode=sample``)."""
+    """Plays from a network: the likeliest action (``mode=greedy``, the default), or sampled (``mode=sample``).
 
-    def __init__(self, game: Game[Any, Any], network: Policy, mode: str = "greedy") -> None:
+    Parameters
+    ----------
+    network
+        Observations, with advice behind them if there is an adviser, to logits and values.
+    adviser
+        Whose choice the network sees.
+    """
+
+    def __init__(
+        self, game: Game[Any, Any], network: Policy, mode: str = "greedy", adviser: Agent | None = None
+    ) -> None:
         super().__init__(game)
         if mode not in ("greedy", "sample"):
             raise ValueError(f"agent ppo: mode expected greedy or sample, got {mode!r}")
         self.network = network
         self.mode = mode
+        self.adviser = adviser
 
     @classmethod
     def from_spec(cls, game: Game[Any, Any], arguments: str) -> Self:
@@ -72,7 +84,8 @@ class LearnedAgent(Agent):
         path, rest = split_leading(arguments)
         options = parse_arguments(cls, rest)
         file = Path(path) if path else shipped_weights(game.name)
-        return cls(game, load_network(file, game), **options)
+        network = load_network(file, game)
+        return cls(game, network, **options, adviser=adviser_of(network, game))
 
     def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
         """Chance of every action, ``float64[B, A]``; under ``mode=greedy`` all of it on one action."""
@@ -102,13 +115,13 @@ class LearnedAgent(Agent):
         (a hand or a match).
         """
         with torch.inference_mode():
-            _, values = self.network(torch.from_numpy(view.observations))
+            _, values = self.network(torch.from_numpy(observed(view, self.adviser)))
             points: NDArray[np.float64] = values.numpy().astype(np.float64) * getattr(self.network, "unit", 1.0)
         return points
 
     def _policy(self, view: InformationSet) -> NDArray[np.float64]:
         with torch.inference_mode():
-            logits, _ = self.network(torch.from_numpy(view.observations))
+            logits, _ = self.network(torch.from_numpy(observed(view, self.adviser)))
             logs = masked_log_probabilities(logits, torch.from_numpy(view.legal))
             chances: NDArray[np.float64] = logs.exp().numpy().astype(np.float64)
         return chances
@@ -134,6 +147,11 @@ def shipped_weights(game: str) -> Path:
             "name a checkpoint, as in ppo:runs/first or ppo:runs/first/last.zip"
         )
     return path
+
+
+def adviser_of(network: PolicyNetwork, game: Game[Any, Any]) -> Agent | None:
+    """Whom a network wants to ask, for a game."""
+    return None if network.shape.advice is None else make_agent(network.shape.advice, game)
 
 
 def load_network(path: Path, game: Game[Any, Any]) -> PolicyNetwork:

@@ -15,8 +15,12 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
-from slopes_envs import Layout
+from slopes_envs import Layout, UnknownName
 
+from .advice import ADVISERS
+
+TRUST = 3.0
+"""By how much the logit of what is advised is larger at first: it is 20 times as likely as another action."""
 MASKED = -1e9  # logit of an action that is not legal: its chance is exactly zero in float32
 
 
@@ -64,21 +68,27 @@ class NetworkShape:
         trained on single hands).
     suits
         What is shared between suits; None for a plain network.
+    advice
+        The agent whose choice the network sees behind the observation (:mod:`.advice`); None for none.
     """
 
     layers: tuple[int, ...]
     left_out: tuple[str, ...] = ()
     suits: SuitShape | None = None
+    advice: str | None = None
 
     def __post_init__(self) -> None:
+        if self.advice is not None and self.advice not in ADVISERS:
+            raise UnknownName("adviser of a network", str(self.advice), ADVISERS)
         if self.suits is not None and len(self.layers) != 2:
             raise ValueError(f"network: with suits expected two layers, of a suit and of the whole, got {self.layers}")
 
     def as_json(self) -> dict[str, Any]:
         """Plain lists, numbers and texts."""
         data = asdict(self)
-        if self.suits is None:
-            del data["suits"]
+        for option in ("suits", "advice"):
+            if data[option] is None:
+                del data[option]
         plain: dict[str, Any] = json.loads(json.dumps(data))
         return plain
 
@@ -102,7 +112,12 @@ class NetworkShape:
                 f"network: expected {{'layers': [widths], 'left_out': [names of planes]}}, got {str(data)[:200]}"
             )
         suits = data.get("suits")
-        return cls(tuple(layers), tuple(left_out), None if suits is None else _suits_from_json(suits))
+        shared = None if suits is None else _suits_from_json(suits)
+        return cls(tuple(layers), tuple(left_out), shared, data.get("advice"))
+
+    def inputs(self, layout: Layout, num_actions: int) -> int:
+        """Number of features that the network is given: D, or with advice D + A."""
+        return layout.size + (0 if self.advice is None else num_actions)
 
     def tensors(self, layout: Layout, num_actions: int) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the tensors of a :class:`PolicyNetwork`, in the order of its state."""
@@ -151,11 +166,12 @@ class Trunk(nn.Module):
 
     seen: Tensor
 
-    def __init__(self, shape: NetworkShape, layout: Layout) -> None:
+    def __init__(self, shape: NetworkShape, layout: Layout, num_actions: int) -> None:
         super().__init__()
-        seen = shape.seen(layout)
+        inputs = shape.inputs(layout, num_actions)
+        seen = [*shape.seen(layout), *range(layout.size, inputs)]
         self.register_buffer("seen", torch.tensor(seen, dtype=torch.int64), persistent=False)
-        self.sees_all = len(seen) == layout.size
+        self.sees_all = len(seen) == inputs
         widths = [len(seen), *shape.layers]
         layers: list[nn.Module] = []
         for before, after in pairwise(widths):
@@ -216,9 +232,14 @@ class SuitTrunk(nn.Module):
     own: Tensor
     common: Tensor
 
-    def __init__(self, shape: NetworkShape, suits: SuitShape, layout: Layout) -> None:
+    def __init__(self, shape: NetworkShape, suits: SuitShape, layout: Layout, num_actions: int) -> None:
         super().__init__()
-        own, common, _ = _by_suit(shape, suits, layout)
+        own, common, ranks = _by_suit(shape, suits, layout)
+        advised = range(layout.size, shape.inputs(layout, num_actions))
+        cards = advised[suits.first : suits.first + suits.count * ranks]
+        for suit in range(suits.count):
+            own[suit] += cards[suit * ranks : (suit + 1) * ranks]
+        common += [feature for feature in advised if feature not in cards]
         self.register_buffer("own", torch.tensor(own, dtype=torch.int64).reshape(-1), persistent=False)
         self.register_buffer("common", torch.tensor(common, dtype=torch.int64), persistent=False)
         self.count = suits.count
@@ -270,16 +291,54 @@ class SuitHead(nn.Module):
         return torch.cat([others[:, : self.before], cards, others[:, self.before :]], dim=1)
 
 
-def make_trunk(shape: NetworkShape, layout: Layout) -> Trunk | SuitTrunk:
+class AdvisedTrunk(nn.Module):
+    """Hidden layers with the advice itself behind them: ``uint8[B, D + A]`` to ``float32[B, H + A]``."""
+
+    def __init__(self, trunk: Trunk | SuitTrunk, num_actions: int) -> None:
+        super().__init__()
+        self.inner = trunk
+        self.num_actions = num_actions
+        self.width = trunk.width + num_actions
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Encode observations and advice."""
+        return torch.cat([self.inner(observations), observations[:, -self.num_actions :].float()], dim=1)
+
+
+class AdvisedHead(nn.Module):
+    """Action logits from what an :class:`AdvisedTrunk` gives: what is advised begins with :data:`TRUST` more."""
+
+    def __init__(self, head: nn.Linear | SuitHead, num_actions: int) -> None:
+        super().__init__()
+        self.inner = head
+        self.num_actions = num_actions
+        self.trust = nn.Parameter(torch.tensor([TRUST]))
+
+    def forward(self, encoded: Tensor) -> Tensor:
+        """Logits."""
+        logits: Tensor = self.inner(encoded[:, : -self.num_actions])
+        return logits + self.trust * encoded[:, -self.num_actions :]
+
+
+def make_trunk(shape: NetworkShape, layout: Layout, num_actions: int) -> Trunk | SuitTrunk | AdvisedTrunk:
     """The hidden layers of a network."""
-    return Trunk(shape, layout) if shape.suits is None else SuitTrunk(shape, shape.suits, layout)
-
-
-def make_action_head(shape: NetworkShape, layout: Layout, width: int, num_actions: int) -> nn.Linear | SuitHead:
-    """What turns the last hidden layer, ``width`` wide, into action logits."""
     if shape.suits is None:
-        return nn.Linear(width, num_actions)
-    return SuitHead(shape, shape.suits, layout, num_actions)
+        trunk: Trunk | SuitTrunk = Trunk(shape, layout, num_actions)
+    else:
+        trunk = SuitTrunk(shape, shape.suits, layout, num_actions)
+    return trunk if shape.advice is None else AdvisedTrunk(trunk, num_actions)
+
+
+def make_action_head(
+    shape: NetworkShape, layout: Layout, width: int, num_actions: int
+) -> nn.Linear | SuitHead | AdvisedHead:
+    """What turns the last hidden layer, ``width`` wide, into action logits."""
+    inner = width if shape.advice is None else width - num_actions
+    if shape.suits is None:
+        head: nn.Linear | SuitHead = nn.Linear(inner, num_actions)
+    else:
+        head = SuitHead(shape, shape.suits, layout, num_actions)
+    return head if shape.advice is None else AdvisedHead(head, num_actions)
 
 
 def masked_log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
@@ -292,15 +351,19 @@ class PolicyNetwork(nn.Module):
 
     Attributes
     ----------
+    shape
+        What it is made of.
     unit
         Points of the game that a value of one stands for.
     """
 
+    shape: NetworkShape
     unit: float = 1.0
 
     def __init__(self, shape: NetworkShape, layout: Layout, num_actions: int) -> None:
         super().__init__()
-        self.trunk = make_trunk(shape, layout)
+        self.shape = shape
+        self.trunk = make_trunk(shape, layout, num_actions)
         self.action_net = make_action_head(shape, layout, self.trunk.width, num_actions)
         self.value_net = nn.Linear(self.trunk.width, 1)
 

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopes_agents import make_agent
+from slopes_agents.advice import observed
 from slopes_agents.play import play_out
-from slopes_envs import Game, State, UnknownName
+from slopes_envs import Game, InformationSet, State, UnknownName
 
 ROLLOUT_GAMES = 16384
 """Games that are rolled out in one batch."""
@@ -133,11 +134,12 @@ class NetworkValue(Value):
 
     def __init__(self, game: Game[Any, Any], path: Path, scale: float = 1.0) -> None:
         super().__init__(game)
-        from slopes_agents.learned import load_network
+        from slopes_agents.learned import adviser_of, load_network
 
         if not scale > 0:
             raise ValueError(f"value ppo: scale expected a number above 0, got {scale}")
         self.network = load_network(path, game)
+        self.adviser = adviser_of(self.network, game)
         self.scale = scale
 
     @classmethod
@@ -166,7 +168,8 @@ class NetworkValue(Value):
         part = state.take(live)
         with torch.inference_mode():
             for seat in range(self.game.num_players):
-                _, values = self.network(torch.from_numpy(self.game.observe(part, seat)))
+                view = InformationSet(self.game, part, np.full(len(live), seat))
+                _, values = self.network(torch.from_numpy(observed(view, self.adviser)))
                 found[live, seat] += values.numpy()
         return found
 

@@ -22,7 +22,7 @@ from slopes_training.advantages import seat_advantages
 from slopes_training.config import Magnet, Schedule, TrainingConfig, WarmStart, default_config_path, load_config
 from slopes_training.past import PastSelves
 from slopes_training.policies import SelfPlayPolicy
-from slopes_training.selfplay import SelfPlayMaskablePPO
+from slopes_training.selfplay import Phase, SelfPlayMaskablePPO
 from slopes_training.tables import Against, SelfPlayEnv, Tables, apportion
 from slopes_training.train import _Run, _settings, environment, run
 
@@ -271,14 +271,14 @@ def test_a_warm_start_copies_an_agent() -> None:
     goal = WarmStart(agent="lowest", decisions=8 * 33 * 128, epochs=2, learning_rate=3e-3, smoothing=0.0)
     model = learner(env, warm_start=goal, network=NetworkShape((64,)), reward_scale=5.0)
     while model.num_timesteps < goal.decisions:
-        assert model.warming
+        assert model.phase is Phase.COPY
         collect(model)
         rollout = model._rollout
         assert rollout.targets is not None
         assert (rollout.actions == rollout.legal.argmax(axis=2)).all()
         assert (rollout.targets.argmax(axis=2) == rollout.actions).all()
         model.train()
-    assert not model.warming
+    assert model.phase is Phase.PLAY
     assert model.agreement > 0.85
     state = game.new(match_seed(77, np.arange(200)))
     with torch.no_grad():
@@ -515,7 +515,7 @@ def test_a_run_with_everything_resumes_exactly(tmp_path: Path, monkeypatch: pyte
     stopped = run("slippery_slope", out=tmp_path / "parts", console=screen, **options)
     said = screen.file.getvalue()  # type: ignore[attr-defined]
     assert said.index("Stopping after the present update") < said.index("go on with --resume")
-    assert stopped.iteration == stop_at and stopped.warming == (stop_at == 1)
+    assert stopped.iteration == stop_at and (stopped.phase is Phase.COPY) == (stop_at == 1)
     resumed = run("slippery_slope", out=tmp_path / "parts", resume=True, console=quiet())
     assert resumed.num_timesteps == whole.num_timesteps
     assert whole.past is not None and whole.past.taken > 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import yaml
 from pydantic import (
@@ -53,6 +53,7 @@ class Network(_Strict):
     layers: tuple[PositiveInt, ...] = Field((256, 256), min_length=1)
     left_out: tuple[str, ...] = ()
     suits: Suits | None = Field(None, description="what is shared over the suits; layers: one of a suit, one of all")
+    advice: Literal["greedy", "heuristic"] | None = Field(None, description="whose choice the network sees")
 
     @model_validator(mode="after")
     def _layers_fit(self) -> Network:
@@ -66,7 +67,7 @@ class Network(_Strict):
     def shape(self) -> NetworkShape:
         """The same for the network."""
         suits = None if self.suits is None else SuitShape(**self.suits.model_dump())
-        return NetworkShape(self.layers, self.left_out, suits)
+        return NetworkShape(self.layers, self.left_out, suits, self.advice)
 
 
 class Evaluation(_Strict):
@@ -106,25 +107,37 @@ class Opponents(_Strict):
         return self
 
 
-class WarmStart(_Strict):
-    """Before self-play, choices of an agent are copied, and the value head learns what they bring."""
+class _Phase(_Strict):
+    """A part of the run before self-play, and how it is learned from."""
 
     agent: str = Field(description="an agent's spec")
     share: float | None = Field(None, gt=0, lt=1, description="how much of the run's length it takes")
     decisions: PositiveInt | None = Field(
-        None, description="or how many decisions are copied; they count among the run's"
+        None, description="or how many decisions it takes; they count among the run's"
     )
     epochs: PositiveInt = Field(1, description="passes over every rollout of them")
     learning_rate: PositiveFloat = 1e-3
+
+    @model_validator(mode="after")
+    def _length_is_given_once(self) -> Self:
+        if (self.share is None) == (self.decisions is None):
+            raise ValueError("expected either share or decisions")
+        return self
+
+
+class WarmStart(_Phase):
+    """At first, choices of an agent are copied, and the value head learns what they bring."""
+
     smoothing: float = Field(
         0.05, ge=0, lt=1, description="part of the chances to copy that is spread evenly over the legal actions"
     )
 
-    @model_validator(mode="after")
-    def _length_is_given_once(self) -> WarmStart:
-        if (self.share is None) == (self.decisions is None):
-            raise ValueError("expected either share or decisions")
-        return self
+
+class LookAhead(_Phase):
+    """After the warm start, all actions of a decision are compared: an agent plays the same hand on from each."""
+
+    part: float = Field(0.25, gt=0, le=1, description="of the decisions with a choice that are looked at")
+    entropy: float = Field(0.02, ge=0, description="bonus for entropy, in units of the rewards after scaling")
 
 
 class Magnet(_Strict):
@@ -153,6 +166,7 @@ class TrainingConfig(_Strict):
     moves: PositiveInt = Field(66, description="moves of every game between two updates")
     opponents: tuple[Opponents, ...] = Field((), description="in the other games every seat learns")
     warm_start: WarmStart | None = None
+    look_ahead: LookAhead | None = None
     magnet: Magnet | None = None
     critic: Literal["own", "all"] = Field("own", description="'all': a value network apart that sees all hands")
     network: Network = Network()
@@ -177,13 +191,26 @@ class TrainingConfig(_Strict):
         pools = {(entry.every, entry.keep) for entry in self.opponents if entry.agent == PAST}
         if len(pools) > 1:
             raise ValueError("opponents: there is one pool of past selves, so all give the same every and keep")
-        copied = None if self.warm_start is None else self.warm_start.decisions
-        if copied is not None and self.minutes is None and copied >= self.decisions:
-            raise ValueError(
-                f"warm_start.decisions: expected fewer than the {self.decisions} of the run, "
-                f"among which they count, got {copied}"
-            )
+        self._check_phases()
         return self
+
+    def _check_phases(self) -> None:
+        phases = {"warm_start": self.warm_start, "look_ahead": self.look_ahead}
+        given = {name: phase for name, phase in phases.items() if phase is not None}
+        if len({phase.share is None for phase in given.values()}) > 1:
+            raise ValueError("warm_start and look_ahead: expected both in share or both in decisions")
+        if sum(phase.share or 0.0 for phase in given.values()) >= 1:
+            raise ValueError("warm_start.share and look_ahead.share: expected less than 1 together")
+        taken = sum(phase.decisions or 0 for phase in given.values())
+        if self.minutes is None and taken >= self.decisions:
+            names = " and ".join(f"{name}.decisions" for name in given)
+            raise ValueError(
+                f"{names}: expected fewer than the {self.decisions} of the run, among which they count, got {taken}"
+            )
+        if self.look_ahead is not None and self.reward != "difference":
+            raise ValueError(
+                f"look_ahead compares by what is gained on the others: expected reward: difference, got {self.reward}"
+            )
 
     @property
     def past(self) -> tuple[int, int] | None:

@@ -31,8 +31,10 @@ from .past import sample
 class TrunkExtractor(BaseFeaturesExtractor):
     """The hidden layers of :class:`slopes_agents.network.PolicyNetwork`, as a features extractor."""
 
-    def __init__(self, observation_space: spaces.Space[Any], shape: NetworkShape, layout: Layout) -> None:
-        trunk = make_trunk(shape, layout)
+    def __init__(
+        self, observation_space: spaces.Space[Any], shape: NetworkShape, layout: Layout, num_actions: int
+    ) -> None:
+        trunk = make_trunk(shape, layout, num_actions)
         super().__init__(observation_space, trunk.width)
         self.trunk = trunk
 
@@ -43,7 +45,8 @@ class TrunkExtractor(BaseFeaturesExtractor):
 
 
 def _seeing_all(shape: NetworkShape, layout: Layout) -> NetworkShape:
-    """The same for all there is: what only a critic sees of cards belongs to suits, too."""
+    """The same for all there is, without advice: what only a critic sees of cards belongs to suits, too."""
+    shape = replace(shape, advice=None)
     if shape.suits is None:
         return shape
     bits = layout.planes[shape.suits.cards[0]].bits
@@ -56,7 +59,7 @@ class Critic(nn.Module):
 
     def __init__(self, shape: NetworkShape, layout: Layout) -> None:
         super().__init__()
-        self.trunk = make_trunk(_seeing_all(shape, layout), layout)
+        self.trunk = make_trunk(_seeing_all(shape, layout), layout, num_actions=0)
         self.head = nn.Linear(self.trunk.width, 1)
 
     def forward(self, observations: Tensor) -> Tensor:
@@ -100,7 +103,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
             lr_schedule,
             net_arch=[],
             features_extractor_class=TrunkExtractor,
-            features_extractor_kwargs={"shape": shape, "layout": layout},
+            features_extractor_kwargs={"shape": shape, "layout": layout, "num_actions": self.num_actions},
             **kwargs,
         )
 
@@ -111,7 +114,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
             self.critic.trunk.apply(lambda module: self.init_weights(module, gain=2**0.5))
             self.critic.head.apply(lambda module: self.init_weights(module, gain=1))
         super()._build(lr_schedule)
-        if self.shape.suits is not None:
+        if self.shape.suits is not None or self.shape.advice is not None:
             # The stock head is one layer; made anew, and the optimiser with it.
             self.action_net = make_action_head(self.shape, self.layout, self.features_dim, self.num_actions)
             self.action_net.apply(lambda module: self.init_weights(module, gain=0.01))

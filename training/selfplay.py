@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from enum import Enum
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,19 +27,28 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import explained_variance
 
 from slopes_agents.network import NetworkShape, PolicyNetwork, masked_log_probabilities
-from slopes_envs import Game, Outcome, match_seed
+from slopes_envs import Outcome, match_seed
 from slopes_envs.chance import below, derive
 
 from .advantages import Advantages, seat_advantages
 from .checkpoint import header, write_checkpoint
-from .config import Magnet, WarmStart
+from .config import LookAhead, Magnet, WarmStart
+from .look_ahead import improvement_loss
 from .past import PastSelves
 from .policies import SelfPlayPolicy
-from .tables import Ended, SelfPlayEnv, Snapshot
+from .tables import Ended, SelfPlayEnv, Snapshot, Tables
 
 
 class Diverged(ValueError):
     """The loss is not a finite number; nothing of it has reached the network."""
+
+
+class Phase(Enum):
+    """What is done with a rollout."""
+
+    COPY = "warm_start"
+    COMPARE = "look_ahead"
+    PLAY = "self_play"
 
 
 class Rollout:
@@ -50,16 +60,20 @@ class Rollout:
     ----------
     critic
         Whether what a critic sees is kept, too.
-    copied
-        Whether the chances of an agent are kept that is to be copied.
+    phase
+        What it is for: where an agent is copied, its chances are kept as ``targets``; where actions are compared,
+        what they are worth.
     """
 
-    def __init__(self, moves: int, env: SelfPlayEnv, *, critic: bool = False, copied: bool = False) -> None:
+    def __init__(self, moves: int, env: SelfPlayEnv, *, critic: bool = False, phase: Phase = Phase.PLAY) -> None:
+        self.phase = phase
         game, games = env.game, env.num_envs
-        self.observations = np.zeros((moves, games, game.observation.size), dtype=np.uint8)
+        self.observations = np.zeros((moves, games, env.features), dtype=np.uint8)
         self.everything = np.zeros((moves, games, game.observation_all.size), dtype=np.uint8) if critic else None
         self.legal = np.zeros((moves, games, game.num_actions), dtype=np.bool_)
-        self.targets = np.zeros((moves, games, game.num_actions), dtype=np.float32) if copied else None
+        aimed = phase is not Phase.PLAY
+        self.targets = np.zeros((moves, games, game.num_actions), dtype=np.float32) if aimed else None
+        self.compared = np.zeros((moves, games), dtype=np.bool_)  # where targets are what actions are worth
         self.actions = np.zeros((moves, games), dtype=np.int64)
         self.seats = np.zeros((moves, games), dtype=np.int64)
         self.learned = np.ones((moves, games), dtype=np.bool_)
@@ -95,6 +109,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
         ``every`` and ``keep`` of past selves; needed where the games of ``env`` have such among their opponents.
     warm_start
         An agent to copy first: the ``guide`` of the games.
+    look_ahead
+        Then, how actions are compared by the ``comparison`` of the games.
     magnet
         A slowly following copy that the policy is drawn to.
     critic
@@ -123,6 +139,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         reward_kind: str = "score",
         past: tuple[int, int] | None = None,
         warm_start: WarmStart | None = None,
+        look_ahead: LookAhead | None = None,
         magnet: Magnet | None = None,
         critic: str = "own",
         provenance: dict[str, Any] | None = None,
@@ -132,7 +149,12 @@ class SelfPlayMaskablePPO(MaskablePPO):
     ) -> None:
         self.ent_coef_start, self.ent_coef_end = ent_coef, ent_coef_end
         self.reward_scale, self.reward_kind = reward_scale, reward_kind
-        self.past_settings, self.warm_start, self.magnet_settings = past, warm_start, magnet
+        self.past_settings, self.warm_start, self.look_ahead, self.magnet_settings = (
+            past,
+            warm_start,
+            look_ahead,
+            magnet,
+        )
         self.past: PastSelves | None = None
         self.magnet: PolicyNetwork | None = None
         self.provenance = provenance or {}
@@ -188,14 +210,22 @@ class SelfPlayMaskablePPO(MaskablePPO):
     # -- collecting ------------------------------------------------------------------------------------------------
 
     @property
-    def warming(self) -> bool:
-        """Whether the run is in its warm start."""
-        if self.warm_start is None:
-            return False
-        if self.warm_start.decisions is not None:
-            return self.num_timesteps < self.warm_start.decisions
-        assert self.warm_start.share is not None
-        return self.progress(max(self._total_timesteps, 1)) < self.warm_start.share
+    def phase(self) -> Phase:
+        """What the run is at."""
+        share, decisions = 0.0, 0
+        for phase, settings in ((Phase.COPY, self.warm_start), (Phase.COMPARE, self.look_ahead)):
+            if settings is None:
+                continue
+            if settings.decisions is not None:
+                decisions += settings.decisions
+                within = self.num_timesteps < decisions
+            else:
+                assert settings.share is not None
+                share += settings.share
+                within = self.progress(max(self._total_timesteps, 1)) < share
+            if within:
+                return phase
+        return Phase.PLAY
 
     def collect_rollouts(  # type: ignore[override]
         self,
@@ -208,11 +238,11 @@ class SelfPlayMaskablePPO(MaskablePPO):
         """Play T moves in every game; returns False if the callback asked to stop."""
         self.policy.set_training_mode(False)
         callback.on_rollout_start()
-        warming = self.warming
-        if not warming and self.past is not None and self.past.due(self.num_timesteps):
+        phase = self.phase
+        if phase is not Phase.COPY and self.past is not None and self.past.due(self.num_timesteps):
             self.past.add(self.policy.network(), self.num_timesteps)
         critic = self.policy.critic is not None
-        rollout = Rollout(n_rollout_steps, env, critic=critic, copied=warming)
+        rollout = Rollout(n_rollout_steps, env, critic=critic, phase=phase)
         own, others = self._generator(1), self._generator(3)
         for tables in env.tables:
             tables.forget()
@@ -222,18 +252,20 @@ class SelfPlayMaskablePPO(MaskablePPO):
             rollout.seats[t] = env.seats()
             if rollout.everything is not None:
                 env.observe_all(out=rollout.everything[t])
-            if warming:
+            if phase is Phase.COPY:
                 self._follow(env, rollout, t)
             else:
                 rollout.learned[t] = env.learners()
+                if phase is Phase.COMPARE:
+                    self._compare(env, rollout, t)
                 self._decide(rollout, t, own)
                 self._let_others_decide(env, rollout, t, others)
             for tables in env.tables:
                 outcome, ended = tables.advance(rollout.actions[t, tables.part])
-                rollout.rewards[t, tables.part, : tables.game.num_players] = self._shaped(outcome.rewards)
+                rollout.rewards[t, tables.part, : tables.game.num_players] = self._shaped(tables, outcome.rewards)
                 if ended is not None:
                     rollout.ended[t, tables.part][ended.rows] = True
-                    self._value_truncated(rollout.end_values[t, tables.part], tables.game, outcome, ended)
+                    self._value_truncated(rollout.end_values[t, tables.part], tables, outcome, ended)
             self.num_timesteps += int(rollout.learned[t].sum())
             callback.update_locals(locals())
             if not callback.on_step():
@@ -302,27 +334,40 @@ class SelfPlayMaskablePPO(MaskablePPO):
                 _, values = self.policy.logits_and_values(torch.from_numpy(rollout.observations[t]))
         rollout.values[t] = values.numpy()
 
-    def _shaped(self, rewards: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _compare(self, env: SelfPlayEnv, rollout: Rollout, t: int) -> None:
+        """Look ahead in a part of the decisions of seats that learn."""
+        assert rollout.targets is not None and self.look_ahead is not None
+        chance = below(derive(self._key(5), t, np.arange(env.num_envs)), 1 << 20)
+        compared = (chance < self.look_ahead.part * (1 << 20)) & rollout.learned[t] & (rollout.legal[t].sum(axis=1) > 1)
+        rollout.compared[t] = compared
+        for tables in env.tables:
+            assert tables.comparison is not None
+            rows = np.flatnonzero(compared[tables.part])
+            if len(rows):
+                legal = rollout.legal[t, tables.part][rows]
+                worth = tables.comparison.values(tables.state.take(rows), legal)
+                rollout.targets[t, tables.part][rows] = worth / self.reward_scale
+
+    def _shaped(self, tables: Tables, rewards: NDArray[np.float32]) -> NDArray[np.float32]:
         """Rewards as the learner sees them."""
         if self.reward_kind == "difference":
-            others = rewards.shape[1] - 1
-            rewards = rewards - (rewards.sum(axis=1, keepdims=True) - rewards) / others
+            rewards = tables.lead.all_seats(rewards).astype(np.float32)
         return rewards / np.float32(self.reward_scale)
 
-    def _value_truncated(
-        self, end_values: NDArray[np.float32], game: Game[Any, Any], outcome: Outcome, ended: Ended
-    ) -> None:
+    def _value_truncated(self, end_values: NDArray[np.float32], tables: Tables, outcome: Outcome, ended: Ended) -> None:
         """A truncated match would have gone on: its end is worth what the network says, seat by seat."""
         cut = np.flatnonzero(outcome.truncated[ended.rows])
         if not len(cut):
             return
-        state = ended.last.take(cut)
+        game, state = tables.game, ended.last.take(cut)
         for seat in range(game.num_players):
             with torch.inference_mode():
                 if self.policy.critic is not None:
                     values = self.policy.critic(torch.from_numpy(game.observe_all(state, seat)))
                 else:
-                    _, values = self.policy.logits_and_values(torch.from_numpy(game.observe(state, seat)))
+                    _, values = self.policy.logits_and_values(
+                        torch.from_numpy(tables.observe(state, np.full(len(cut), seat)))
+                    )
             end_values[ended.rows[cut], seat] = values.numpy()
 
     # -- how far the run is ----------------------------------------------------------------------------------------
@@ -346,13 +391,16 @@ class SelfPlayMaskablePPO(MaskablePPO):
         return end + (start - end) * self._current_progress_remaining
 
     def train(self) -> None:
-        """Improve the network with the last rollout: copy an agent, or follow the clipped PPO objective."""
+        """Improve the network with the last rollout: by an agent's choices, by what actions are worth, or by PPO."""
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         self.ent_coef = self._annealed(self.ent_coef_start, self.ent_coef_end)
         rollout = self._rollout
-        if rollout.targets is not None:
+        if rollout.phase is Phase.COPY:
             self._copy(rollout)
+            return
+        if rollout.phase is Phase.COMPARE:
+            self._improve(rollout)
             return
         clip_range = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
         advantages = seat_advantages(rollout, self.gamma, self.gae_lambda)
@@ -421,9 +469,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
     def _copy(self, rollout: Rollout) -> None:
         """Learn an agent's choices, and the values of what they bring."""
         assert self.warm_start is not None
-        for group in self.policy.optimizer.param_groups:
-            group["lr"] = self.warm_start.learning_rate
-        self.logger.record("train/learning_rate", self.warm_start.learning_rate)
+        self._set_learning_rate(self.warm_start.learning_rate)
         advantages = seat_advantages(rollout, self.gamma, 1.0)
         losses = [
             self._copy_step(batch, self.warm_start.smoothing)
@@ -434,6 +480,37 @@ class SelfPlayMaskablePPO(MaskablePPO):
         for name, value in zip(("cross_entropy", "value_loss", "agreement"), np.mean(losses, axis=0), strict=True):
             self.logger.record(f"warm_start/{name}", float(value))
         self.agreement = float(np.mean(losses, axis=0)[2])
+
+    def _set_learning_rate(self, rate: float) -> None:
+        for group in self.policy.optimizer.param_groups:
+            group["lr"] = rate
+        self.logger.record("train/learning_rate", rate)
+
+    def _improve(self, rollout: Rollout) -> None:
+        """Learn from what the actions of some decisions are worth."""
+        assert self.look_ahead is not None
+        self._set_learning_rate(self.look_ahead.learning_rate)
+        rows = rollout.compared
+        if not rows.any():
+            return
+        losses = [
+            self._improvement_step(batch, self.look_ahead.entropy)
+            for batch in self._batches(_Samples.compared(rollout), self.look_ahead.epochs)
+        ]
+        if self.magnet is not None:
+            _move_towards(self.magnet, self.policy.network(), 1.0)
+        for name, value in zip(("loss", "value_loss", "gain"), np.mean(losses, axis=0), strict=True):
+            self.logger.record(f"look_ahead/{name}", float(value))
+        self.logger.record("look_ahead/compared", int(rows.sum()))
+
+    def _improvement_step(self, batch: _Samples, entropy: float) -> tuple[float, ...]:
+        """One step of the optimiser on one minibatch; returns what is logged."""
+        assert batch.targets is not None
+        logits, values = self.policy.logits_and_values(batch.observations)
+        loss, batch.returns, gain = improvement_loss(logits, batch.legal, batch.targets, entropy)
+        value_loss = self._value_loss(values, batch)
+        self._step(loss + self.vf_coef * value_loss)
+        return tuple(float(value.detach()) for value in (loss, value_loss, gain))
 
     def _copy_step(self, batch: _Samples, smoothing: float) -> tuple[float, ...]:
         """One step of the optimiser on one minibatch; returns what is logged."""
@@ -528,11 +605,19 @@ class _Samples:
     advantages: torch.Tensor
     returns: torch.Tensor
     everything: torch.Tensor | None = None  # what a critic sees
-    targets: torch.Tensor | None = None  # chances to copy
+    targets: torch.Tensor | None = None  # chances to copy, or what actions are worth
     attraction: torch.Tensor | None = None  # the magnet's log-probabilities
 
     @classmethod
+    def compared(cls, rollout: Rollout) -> _Samples:
+        """The decisions that were looked at; what they return depends on the policy that learns from them."""
+        unknown = np.zeros(rollout.compared.shape, dtype=np.float32)
+        return cls.of(rollout, Advantages(unknown, unknown, rollout.compared))
+
+    @classmethod
     def of(cls, rollout: Rollout, advantages: Advantages) -> _Samples:
+        """The decisions that are used."""
+
         def kept(array: NDArray[Any]) -> torch.Tensor:
             return torch.from_numpy(array[advantages.used])
 

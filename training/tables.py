@@ -21,8 +21,12 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from slopes_agents import Agent
+from slopes_agents.advice import observed
 from slopes_agents.play import AgentFault, choose
+from slopes_agents.search.stakes import Lead
 from slopes_envs import Game, InformationSet, Outcome, State, match_seed
+
+from .look_ahead import Comparison
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,10 @@ class Tables:
         Opponents, in the last places; in the others every seat learns.
     guide
         Whom a warm start copies, if there is one.
+    comparison
+        What looks ahead, if anything does.
+    adviser
+        Whose choice is seen behind the observation, if anybody's.
 
     Attributes
     ----------
@@ -105,8 +113,11 @@ class Tables:
         first: int = 0,
         against: Sequence[Against] = (),
         guide: Agent | None = None,
+        comparison: Comparison | None = None,
+        adviser: Agent | None = None,
     ) -> None:
-        self.game, self.seed, self.guide = game, seed, guide
+        self.game, self.seed, self.guide, self.comparison, self.adviser = game, seed, guide, comparison, adviser
+        self.lead = Lead(game)
         self.against = tuple(against)
         self.part = slice(first, first + count)
         self._places = np.arange(first, first + count)
@@ -143,6 +154,10 @@ class Tables:
         """Whether the seat to move learns, ``bool[B]``."""
         learns: NDArray[np.bool_] = self.learns[self._rows, self.state.seat]
         return learns
+
+    def observe(self, state: State, seats: NDArray[Any]) -> NDArray[np.uint8]:
+        """What a network is shown of any states of the game, ``uint8[N, D]``, or with advice ``uint8[N, D + A]``."""
+        return observed(InformationSet(self.game, state, seats), self.adviser)
 
     def advance(self, actions: NDArray[np.int64]) -> tuple[Outcome, Ended | None]:
         """Take one action in every game, unchecked, and start new matches where one has ended."""
@@ -260,14 +275,20 @@ class SelfPlayEnv(VecEnv):
         self.num_players = max(part.game.num_players for part in self.tables)
         self._actions = np.zeros(0, dtype=np.int64)
         self.render_mode = None
-        observed = spaces.Box(0, 1, (self.game.observation.size,), np.uint8)
-        super().__init__(sum(map(len, self.tables)), observed, spaces.Discrete(self.game.num_actions))
+        self.features = self.game.observation.size
+        if self.tables[0].adviser is not None:
+            self.features += self.game.num_actions
+        seen = spaces.Box(0, 1, (self.features,), np.uint8)
+        super().__init__(sum(map(len, self.tables)), seen, spaces.Discrete(self.game.num_actions))
 
     def observe(self, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
-        """Observations of the seats to move, ``uint8[B, D]``."""
-        out = np.empty((self.num_envs, self.game.observation.size), dtype=np.uint8) if out is None else out
+        """Observations of the seats to move, with advice if there is any: ``uint8[B, features]``."""
+        out = np.empty((self.num_envs, self.features), dtype=np.uint8) if out is None else out
         for tables in self.tables:
-            tables.game.observe(tables.state, tables.state.seat, out=out[tables.part])
+            if tables.adviser is None:
+                tables.game.observe(tables.state, tables.state.seat, out=out[tables.part])
+            else:
+                out[tables.part] = tables.observe(tables.state, tables.state.seat)
         return out
 
     def observe_all(self, out: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -326,7 +347,7 @@ class SelfPlayEnv(VecEnv):
             rewards[tables.part] = outcome.rewards[np.arange(len(tables)), seats]
             ended[tables.part] = outcome.terminated | outcome.truncated
             if over is not None:
-                final = tables.game.observe(over.last, seats[over.rows])
+                final = tables.observe(over.last, seats[over.rows])
                 for place, row in enumerate(over.rows):
                     infos[tables.part.start + row] = {
                         "terminal_observation": final[place],

@@ -28,9 +28,10 @@ from slopes_envs.files import write_bytes
 
 from .config import PAST, Opponents, TrainingConfig, Variant, default_config_path, dump_config, load_config, problems
 from .log import CsvLog
+from .look_ahead import Comparison
 from .policies import SelfPlayPolicy
 from .provenance import commit, train_command
-from .selfplay import SelfPlayMaskablePPO
+from .selfplay import Phase, SelfPlayMaskablePPO
 from .tables import Against, SelfPlayEnv, Tables, apportion
 from .watch import advantage_over
 
@@ -176,14 +177,20 @@ class _Evaluation:
     label: str  # of the variant
     game: Game[Any, Any]
     opponents: list[Agent]
+    adviser: Agent | None  # of the policy
 
 
 def _evaluations(settings: TrainingConfig) -> list[_Evaluation]:
     specs = settings.evaluation.opponents
     return [
-        _Evaluation(label, game, [make_agent(spec, game) for spec in specs])
+        _Evaluation(label, game, [make_agent(spec, game) for spec in specs], adviser_for(settings, game))
         for label, game in zip(settings.labels(), settings.made_games(), strict=True)
     ]
+
+
+def adviser_for(settings: TrainingConfig, game: Game[Any, Any]) -> Agent | None:
+    """Whose choice the network sees in a game."""
+    return None if settings.network.advice is None else make_agent(settings.network.advice, game)
 
 
 def environment(settings: TrainingConfig) -> SelfPlayEnv:
@@ -202,9 +209,22 @@ def environment(settings: TrainingConfig) -> SelfPlayEnv:
     tables: list[Tables] = []
     for game, count in zip(games, counts, strict=True):
         guide = None if settings.warm_start is None else make_agent(settings.warm_start.agent, game)
+        ahead = settings.look_ahead
+        comparison = None if ahead is None else Comparison(game, make_agent(ahead.agent, game))
         against = _against(game, settings.opponents)
         first = sum(map(len, tables))
-        tables.append(Tables(game, count, seed=settings.seed, first=first, against=against, guide=guide))
+        tables.append(
+            Tables(
+                game,
+                count,
+                seed=settings.seed,
+                first=first,
+                against=against,
+                guide=guide,
+                comparison=comparison,
+                adviser=adviser_for(settings, game),
+            )
+        )
     return SelfPlayEnv(tables)
 
 
@@ -241,6 +261,7 @@ def new_model(settings: TrainingConfig, env: SelfPlayEnv, provenance: dict[str, 
         reward_scale=settings.reward_scale,
         past=settings.past,
         warm_start=settings.warm_start,
+        look_ahead=settings.look_ahead,
         magnet=settings.magnet,
         critic=settings.critic,
         provenance=provenance,
@@ -276,7 +297,7 @@ class _Run(BaseCallback):
         self.progress, self.interrupted = progress, interrupted
         self.evaluated, self.given_up = evaluated, False
         self.saved_at = self.tick = time.monotonic()
-        self.was_warming = False
+        self.was: Phase | None = None
 
     def _on_step(self) -> bool:
         return True
@@ -289,9 +310,12 @@ class _Run(BaseCallback):
         if due > model.evaluations:
             model.evaluations = due
             self._evaluate()
-        if self.was_warming and not model.warming:
+        phase = model.phase
+        if self.was is Phase.COPY and phase is not Phase.COPY:
             self.progress.copied(model)
-        self.was_warming = model.warming
+        if self.was is Phase.COMPARE and phase is not Phase.COMPARE:
+            self.progress.compared(model)
+        self.was = phase
         if now - self.saved_at > 60 * self.settings.checkpoint_minutes:
             self._save()
         self.tick = time.monotonic()  # evaluations and checkpoints are no training time
@@ -307,7 +331,7 @@ class _Run(BaseCallback):
         model: Any = self.model
         results, decisive = [], []
         for evaluation in self.evaluations:
-            policy = LearnedAgent(evaluation.game, model.policy.logits_and_values)
+            policy = LearnedAgent(evaluation.game, model.policy.logits_and_values, adviser=evaluation.adviser)
             for spec, opponent in zip(self.settings.evaluation.opponents, evaluation.opponents, strict=True):
                 mean, error, _ = advantage_over(
                     evaluation.game, policy, opponent, self.settings.evaluation.deals, WATCH_SEED
@@ -373,9 +397,12 @@ class _Progress:
         """Show how far the run is."""
         shown = f"{model.num_timesteps:,} decisions, {self.rate(model):,.0f}/s"
         doing = f"training {self.settings.game}"
-        if model.warming and model.warm_start is not None:
+        phase = model.phase
+        if phase is Phase.COPY and model.warm_start is not None:
             doing = f"copying {model.warm_start.agent}"
             shown += f", agreement {model.agreement:.1%}"
+        if phase is Phase.COMPARE and model.look_ahead is not None:
+            doing = f"looking ahead with {model.look_ahead.agent}"
         done = model.progress(self.settings.decisions)
         self.bar.update(self.task, description=doing, completed=done, shown=shown)
 
@@ -385,6 +412,15 @@ class _Progress:
         self.console.print(
             f"{model.num_timesteps:>12,} decisions: {model.warm_start.agent} is copied, "
             f"the likeliest action is its own in {model.agreement:.1%} of its decisions",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+    def compared(self, model: SelfPlayMaskablePPO) -> None:
+        """Print that the run goes on without looking ahead."""
+        assert model.look_ahead is not None
+        self.console.print(
+            f"{model.num_timesteps:>12,} decisions: the look ahead with {model.look_ahead.agent} is over",
             highlight=False,
             soft_wrap=True,
         )

@@ -11,6 +11,7 @@ How it decides
    costs no more.
 4. It takes the action with the best mean lead, unless the roll-out agent's own choice is as good within half a standard
    error: the best of many noisy means is not often the best action, and the roll-out agent has reasons of its own.
+   Where partners read what is done (bids in Sluff), three standard errors (:class:`.stakes.Reach`).
 
 Known limits (Frank and Basin 1998; Long et al. 2010): it acts as if it would know the world from the next move on
 (strategy fusion), so it never plays to find something out or to keep something hidden.
@@ -44,8 +45,6 @@ GAMES = 64
 FIRST_WORLDS = 8
 SETTLED = 2.5
 """Standard errors of the difference in the same worlds beyond which an action is dropped."""
-BENEFIT_OF_DOUBT = 0.5
-"""Standard errors that an action must be better than the roll-out agent's own choice."""
 
 
 class PimcAgent(Agent):
@@ -96,6 +95,9 @@ class PimcAgent(Agent):
     def _search(self, view: InformationSet, legal: Bools) -> Ints:
         tried, habit = self.candidates(view, legal)
         tally = Tally(tried)
+        doubts = self.rollouts.reach.doubts(legal)
+        if isinstance(self.rollouts.agent, RandomAgent):
+            doubts[:] = 0.0  # chance has no reasons
         for number, count in enumerate(rounds(self.worlds)):
             rows = np.flatnonzero(tally.running.sum(axis=1) > 1)
             if not len(rows):
@@ -103,9 +105,8 @@ class PimcAgent(Agent):
             searched = view.take(rows)
             worlds = searched.sample(count, derive(searched.keys, number), self.bidder)
             tally.add(rows, try_actions(self.rollouts, worlds, searched.seats, tally.running[rows], count))
-            tally.drop_the_worse(SETTLED)
-        doubt = 0.0 if isinstance(self.rollouts.agent, RandomAgent) else BENEFIT_OF_DOUBT  # chance has no reasons
-        return tally.best(habit, doubt)
+            tally.drop_the_worse(np.maximum(SETTLED, doubts))
+        return tally.best(habit, doubts)
 
 
 def rounds(worlds: int) -> Iterator[int]:
@@ -176,14 +177,15 @@ class Tally:
         leader: Ints = total.argmax(axis=1)
         return leader
 
-    def drop_the_worse(self, errors: float) -> None:
-        """Drop actions that are behind the best by more than so many standard errors, or that are never better."""
+    def drop_the_worse(self, errors: Floats | float) -> None:
+        """Drop actions that are behind the best by more than so many standard errors (of each game, or of all)."""
         behind, error, worlds = self._differences(self._leader())
         # With a spread of zero there is nothing to wait for; a few worlds more guard against a lucky start.
         error = error + 1e-9
-        self.running &= ~((behind > errors * error) & (worlds >= FIRST_WORLDS))
+        most = np.broadcast_to(errors, len(error))[:, None] * error
+        self.running &= ~((behind > most) & (worlds >= FIRST_WORLDS))
 
-    def best(self, habit: Ints, errors: float) -> Ints:
+    def best(self, habit: Ints, errors: Floats | float) -> Ints:
         """The best running action of each game; ``habit``, if it is within so many standard errors of it."""
         if not self._values.size:  # no game had two actions to try
             only: Ints = self.running.argmax(axis=1)

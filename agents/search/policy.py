@@ -62,7 +62,7 @@ class PolicySearchAgent(PimcAgent):
         reach = reach_of(game)
         if depth:
             reach = Reach(reach.unit, depth, evaluate=agent.values)
-        super().__init__(game, worlds, LearnedAgent(game, agent.network, mode="sample"), reach)
+        super().__init__(game, worlds, LearnedAgent(game, agent.network, "sample", agent.adviser), reach)
         self.least = least
 
     @classmethod

@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from slopes_envs import Game, InformationSet, State
 from slopes_envs.games.slippery_slope import P as SLIPPERY_SLOPE_SEATS
 from slopes_envs.games.slippery_slope import SlipperySlopeState
+from slopes_envs.games.sluff import BIDS, CARDS
 
 from ..heuristic.slopes import evaluate as evaluate_slopes
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,22 @@ class Reach:
     """Expected lead of the seats of a view from there on, ``float64[N]``: what a roll-out that is cut off is worth."""
     unseen: Callable[[Any], NDArray[np.bool_]] | None = None
     """Where the next action is seen by nobody but the seat to move, ``bool[N]`` of a state; None if nowhere."""
+    doubt: float = 0.5
+    """Standard errors that an action must be better than what the roll-out agent would do."""
+    spoken: Callable[[Bools], Bools] | None = None
+    """Where actions tell partners something, ``bool[N]`` of the legal ones ``bool[N, A]``; None if nowhere.
+
+    Partners go by what a bid of the roll-out agent means; worlds drawn afresh do not know what they make of another.
+    """
+    spoken_doubt: float = 3.0
+    """Standard errors that such an action must be better."""
+
+    def doubts(self, legal: Bools) -> Floats:
+        """Standard errors that an action must be better than what the roll-out agent would do, ``float64[N]``."""
+        doubts = np.full(len(legal), self.doubt)
+        if self.spoken is not None:
+            doubts[self.spoken(legal)] = self.spoken_doubt
+        return doubts
 
 
 def _lead_in_slopes(view: InformationSet) -> Floats:
@@ -51,6 +69,11 @@ def _bids_in_secret(state: SlipperySlopeState) -> NDArray[np.bool_]:
     return bidding
 
 
+def _bids_in_sluff(legal: Bools) -> Bools:
+    bidding: Bools = ~legal[:, BIDS : BIDS + CARDS].any(axis=1)
+    return bidding
+
+
 def reach_of(game: Game[Any, Any]) -> Reach:
     """How a game is searched; one that is not listed is played to the end of its hand in units of its rewards."""
     if game.name == "slopes":
@@ -58,7 +81,9 @@ def reach_of(game: Game[Any, Any]) -> Reach:
         return Reach(unit=2.0, depth=2, clock=attrgetter("turns"), evaluate=_lead_in_slopes)
     if game.name == "slippery_slope" and game.rules.reveal_bids == "after_scoring":
         return Reach(unit=4.0, unseen=_bids_in_secret)
-    units = {"slippery_slope": 4.0, "sloppy_seconds": 25.0, "sluff": 40.0, "slippery_sam": 30.0}
+    if game.name == "sluff":
+        return Reach(unit=40.0, spoken=_bids_in_sluff)
+    units = {"slippery_slope": 4.0, "sloppy_seconds": 25.0, "slippery_sam": 30.0}
     return Reach(unit=units.get(game.name, game.reward_range[1] - game.reward_range[0]))
 
 

@@ -47,7 +47,7 @@ from slopes_envs import game_names
 
 from ..config import TrainingConfig, default_config_path, load_config
 from ..selfplay import Diverged, SelfPlayMaskablePPO
-from ..train import CONFIG, run
+from ..train import CONFIG, adviser_for, run
 from ..watch import advantage_over
 
 JOURNAL = "sweep.jsonl"
@@ -207,7 +207,7 @@ class Sweep:
         """Points above ``against`` on the deals that decide, over all variants, and the standard error."""
         found = []
         for game in settings.made_games():
-            policy = LearnedAgent(game, model.policy.logits_and_values)
+            policy = LearnedAgent(game, model.policy.logits_and_values, adviser=adviser_for(settings, game))
             found.append(advantage_over(game, policy, make_agent(self.against, game), self.deals, DEALS_SEED)[:2])
         means, errors = np.array(found).T
         return float(means.mean()), float(np.sqrt((errors**2).sum()) / len(errors))

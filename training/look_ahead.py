@@ -1,0 +1,89 @@
+"""Actions compared by playing the same hand on from each: the second phase of a run.
+
+Self-play tells of one action a decision what it brought, with all the luck of the hand in it.  Here a decision is
+stopped at, *every* legal action is taken in a copy of the game, and an agent plays each copy to the end of the hand.
+Cards and the agent's chance are the same in all copies, so their luck falls out of the comparison.
+
+The copies are of the true game, with hands that the seat does not see.  A network that sees only what the seat does
+learns the mean over all hands that are as likely as they are *after this very play*: bids and cards of the others
+count for what they show, which worlds drawn afresh would not know.  What is reached is one step of policy improvement
+over the agent, as by a search with any number of worlds, in one forward pass.
+
+This is imitation by cost-to-go: AggreVaTe (Ross and Bagnell 2014), with the gradient of Sun et al. (2017), for the
+learner itself plays up to the decisions that are looked at.
+
+Shape letters: **N** decisions, **A** actions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from slopes_agents import Agent
+from slopes_agents.network import masked_log_probabilities
+from slopes_agents.search.pimc import try_actions
+from slopes_agents.search.rollouts import Rollouts
+from slopes_agents.search.stakes import Reach
+from slopes_envs import Game, State
+
+
+class Comparison:
+    """Tells what every action brings if an agent plays on from it.
+
+    Parameters
+    ----------
+    game
+        The rules.
+    agent
+        Plays the hands on, in all seats.
+    """
+
+    def __init__(self, game: Game[Any, Any], agent: Agent) -> None:
+        self._rollouts = Rollouts(game, agent, Reach(unit=1.0))
+
+    def values(self, state: State, legal: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """What the hand brings the seat to move, for every action: leads in points, ``float64[N, A]``, 0 where illegal.
+
+        Parameters
+        ----------
+        state
+            Games that stand at N decisions; they are left as they are.
+        legal
+            ``bool[N, A]``.
+        """
+        leads = try_actions(self._rollouts, state, state.seat.astype(np.int64), legal, 1)[:, 0]
+        return np.where(legal, leads, 0.0)
+
+
+def improvement_loss(
+    logits: Tensor, legal: Tensor, worth: Tensor, entropy_weight: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The loss that makes a policy choose what is worth most.
+
+    Parameters
+    ----------
+    logits, legal
+        ``float32[N, A]``, ``bool[N, A]``.
+    worth
+        ``float32[N, A]``, what every action brings.
+    entropy_weight
+        Of the entropy bonus.
+
+    Returns
+    -------
+    the loss; what the policy brings, ``float32[N]``, without gradient; how much more that is on the average than an
+    even choice would bring
+    """
+    logs = masked_log_probabilities(logits, legal)
+    chances = logs.exp()
+    even = (worth * legal).sum(dim=1) / legal.sum(dim=1)
+    # Only differences between actions bear on the gradient; small numbers keep it exact.
+    gain = (chances * torch.where(legal, worth - even[:, None], 0.0)).sum(dim=1)
+    entropy = -(chances * logs).sum(dim=1)  # an illegal action has chance 0 and a finite logarithm
+    loss = -gain.mean() - entropy_weight * entropy.mean()
+    return loss, (even + gain).detach(), gain.mean().detach()
