@@ -117,6 +117,12 @@ class _Phase(_Strict):
     )
     epochs: PositiveInt = Field(1, description="passes over every rollout of them")
     learning_rate: PositiveFloat = 1e-3
+    learning_rate_end: PositiveFloat | None = Field(None, description="what it falls to, evenly; by default it stays")
+
+    def learning_rate_at(self, done: float) -> float:
+        """The learning rate when so much of the phase is over, 0 to 1."""
+        end = self.learning_rate if self.learning_rate_end is None else self.learning_rate_end
+        return self.learning_rate + (end - self.learning_rate) * done
 
     @model_validator(mode="after")
     def _length_is_given_once(self) -> Self:

@@ -63,10 +63,14 @@ class Rollout:
     phase
         What it is for: where an agent is copied, its chances are kept as ``targets``; where actions are compared,
         what they are worth.
+    done
+        How much of a phase before self-play is over when it begins, 0 to 1.
     """
 
-    def __init__(self, moves: int, env: SelfPlayEnv, *, critic: bool = False, phase: Phase = Phase.PLAY) -> None:
-        self.phase = phase
+    def __init__(
+        self, moves: int, env: SelfPlayEnv, *, critic: bool = False, phase: Phase = Phase.PLAY, done: float = 0.0
+    ) -> None:
+        self.phase, self.done = phase, done
         game, games = env.game, env.num_envs
         self.observations = np.zeros((moves, games, env.features), dtype=np.uint8)
         self.everything = np.zeros((moves, games, game.observation_all.size), dtype=np.uint8) if critic else None
@@ -212,20 +216,24 @@ class SelfPlayMaskablePPO(MaskablePPO):
     @property
     def phase(self) -> Phase:
         """What the run is at."""
+        return self._stage()[0]
+
+    def _stage(self) -> tuple[Phase, float]:
+        """What the run is at, and how much of that is done before self-play, 0 to 1."""
         share, decisions = 0.0, 0
         for phase, settings in ((Phase.COPY, self.warm_start), (Phase.COMPARE, self.look_ahead)):
             if settings is None:
                 continue
             if settings.decisions is not None:
+                done = (self.num_timesteps - decisions) / settings.decisions
                 decisions += settings.decisions
-                within = self.num_timesteps < decisions
             else:
                 assert settings.share is not None
+                done = (self.progress(max(self._total_timesteps, 1)) - share) / settings.share
                 share += settings.share
-                within = self.progress(max(self._total_timesteps, 1)) < share
-            if within:
-                return phase
-        return Phase.PLAY
+            if done < 1:
+                return phase, done
+        return Phase.PLAY, 0.0
 
     def collect_rollouts(  # type: ignore[override]
         self,
@@ -238,11 +246,11 @@ class SelfPlayMaskablePPO(MaskablePPO):
         """Play T moves in every game; returns False if the callback asked to stop."""
         self.policy.set_training_mode(False)
         callback.on_rollout_start()
-        phase = self.phase
+        phase, done = self._stage()
         if phase is not Phase.COPY and self.past is not None and self.past.due(self.num_timesteps):
             self.past.add(self.policy.network(), self.num_timesteps)
         critic = self.policy.critic is not None
-        rollout = Rollout(n_rollout_steps, env, critic=critic, phase=phase)
+        rollout = Rollout(n_rollout_steps, env, critic=critic, phase=phase, done=done)
         own, others = self._generator(1), self._generator(3)
         for tables in env.tables:
             tables.forget()
@@ -469,7 +477,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
     def _copy(self, rollout: Rollout) -> None:
         """Learn an agent's choices, and the values of what they bring."""
         assert self.warm_start is not None
-        self._set_learning_rate(self.warm_start.learning_rate)
+        self._set_learning_rate(self.warm_start, rollout.done)
         advantages = seat_advantages(rollout, self.gamma, 1.0)
         losses = [
             self._copy_step(batch, self.warm_start.smoothing)
@@ -481,7 +489,9 @@ class SelfPlayMaskablePPO(MaskablePPO):
             self.logger.record(f"warm_start/{name}", float(value))
         self.agreement = float(np.mean(losses, axis=0)[2])
 
-    def _set_learning_rate(self, rate: float) -> None:
+    def _set_learning_rate(self, settings: WarmStart | LookAhead, done: float) -> None:
+        """What the optimiser goes by before self-play."""
+        rate = settings.learning_rate_at(done)
         for group in self.policy.optimizer.param_groups:
             group["lr"] = rate
         self.logger.record("train/learning_rate", rate)
@@ -489,7 +499,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
     def _improve(self, rollout: Rollout) -> None:
         """Learn from what the actions of some decisions are worth."""
         assert self.look_ahead is not None
-        self._set_learning_rate(self.look_ahead.learning_rate)
+        self._set_learning_rate(self.look_ahead, rollout.done)
         rows = rollout.compared
         if not rows.any():
             return

@@ -1,0 +1,222 @@
+"""The look ahead: every action of a decision compared by playing the same hand on."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from helpers import staggered
+from rich.console import Console
+
+from slopes_agents import make_agent
+from slopes_agents.learned import LearnedAgent
+from slopes_agents.network import NetworkShape
+from slopes_envs import InformationSet, game_names, make_game
+from slopes_training.config import LookAhead, default_config_path, load_config
+from slopes_training.look_ahead import Comparison, improvement_loss
+from slopes_training.policies import SelfPlayPolicy
+from slopes_training.selfplay import Phase, SelfPlayMaskablePPO
+from slopes_training.tables import Against, SelfPlayEnv, Tables
+from slopes_training.train import run
+from slopes_training.watch import advantage_over
+
+GAME = "slippery_slope"
+
+
+def quiet() -> Console:
+    return Console(file=io.StringIO(), width=200)
+
+
+def lead(game: Any, scores: Any, seat: int) -> float:
+    """A side's score less the mean of the other sides', from the definition."""
+    own = next(side for side in game.teams if seat in side)
+    others = [side for side in game.teams if seat not in side]
+    return float(np.mean([scores[s] for s in own]) - np.mean([np.mean([scores[s] for s in side]) for side in others]))
+
+
+# Slopes has no hands but matches of hundreds of decisions: the test would be as long.
+@pytest.mark.parametrize("name", [name for name in game_names() if name != "slopes"])
+def test_worth_is_what_playing_on_brings(name: str) -> None:
+    """Against one game after another, one action after another, played on move by move."""
+    game = make_game(name)
+    agent = make_agent("heuristic", game)
+    state = staggered(game, 6, 30)
+    state = state.take(np.flatnonzero(state.seat >= 0))
+    before = state.copy()
+    legal = game.legal(state)
+    found = Comparison(game, agent).values(state, legal)
+    assert found.shape == legal.shape and (found[~legal] == 0).all()
+    assert np.array_equal(game.observe_all(state, state.seat), game.observe_all(before, before.seat))
+    for row, action in np.argwhere(legal):
+        one = state.take(np.array([row]))
+        seat, hand = int(one.seat[0]), int(one.hand[0])
+        start = lead(game, game.scores(one)[0], seat)
+        game.step(one, np.array([action]))
+        while one.seat[0] >= 0 and one.hand[0] == hand:
+            game.step(one, agent.act(InformationSet(game, one)))
+        assert found[row, action] == pytest.approx(lead(game, game.scores(one)[0], seat) - start)
+
+
+def test_the_loss_leads_to_the_best_legal_action() -> None:
+    worth = torch.tensor([[1.0, 2.0, 5.0], [0.0, -1.0, -2.0], [7.0, 0.0, 0.0]])
+    legal = torch.tensor([[True, True, False], [True, True, True], [True, False, False]])
+    logits = torch.zeros(3, 3, requires_grad=True)
+    optimiser = torch.optim.SGD([logits], lr=2.0)
+    gains = []
+    for _ in range(400):
+        loss, brought, gain = improvement_loss(logits, legal, worth, 0.0)
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        gains.append(float(gain))
+    assert gains[0] == 0  # no better than an even choice
+    assert torch.allclose(brought, torch.tensor([2.0, 0.0, 7.0]), atol=0.02)
+    assert gains[-1] == pytest.approx((0.5 + 1.0 + 0.0) / 3, abs=0.02)
+    assert logits.grad is not None and logits.grad[0, 2] == 0  # illegal
+
+
+def test_entropy_keeps_chances_that_follow_the_worth() -> None:
+    """With a bonus for entropy the best chances are proportional to exp(worth / weight)."""
+    worth, legal = torch.tensor([[0.0, 0.2, 0.3]]), torch.ones(1, 3, dtype=torch.bool)
+    logits = torch.zeros(1, 3, requires_grad=True)
+    optimiser = torch.optim.Adam([logits], lr=0.02)
+    for _ in range(1500):
+        loss, _, _ = improvement_loss(logits, legal, worth, 0.1)
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+    assert torch.allclose(logits.softmax(1), (worth / 0.1).softmax(1), atol=0.01)
+
+
+def learner(part: float, **changes: Any) -> SelfPlayMaskablePPO:
+    game = make_game(GAME, match="hand")
+    agent = make_agent("heuristic", game)
+    tables = Tables(game, 64, seed=2, against=[Against("heuristic", agent, 0.5)], comparison=Comparison(game, agent))
+    options: dict[str, Any] = {
+        "network": NetworkShape((32,)),
+        "n_steps": 33,
+        "batch_size": 256,
+        "look_ahead": LookAhead(agent="heuristic", decisions=10**6, part=part),
+        "reward_kind": "difference",
+        "reward_scale": 5.0,
+        "seed": 1,
+        "device": "cpu",
+    }
+    model = SelfPlayMaskablePPO(SelfPlayPolicy, SelfPlayEnv([tables]), **(options | changes))
+    model._setup_learn(10**6)
+    return model
+
+
+@pytest.mark.parametrize("part", [1.0, 0.3])
+def test_a_part_of_the_learners_decisions_with_a_choice_is_compared(part: float) -> None:
+    model = learner(part)
+    assert model.phase is Phase.COMPARE
+    model.collect_rollouts(model.env, model._init_callback(None), None, model.n_steps)
+    rollout = model._rollout
+    assert rollout.targets is not None
+    open_to_it = rollout.learned & (rollout.legal.sum(axis=2) > 1)
+    assert not rollout.learned.all()
+    assert (rollout.compared <= open_to_it).all()
+    share = rollout.compared.sum() / open_to_it.sum()
+    assert share == 1 if part == 1 else abs(share - part) < 0.05
+    spread = np.where(rollout.legal, rollout.targets, 0).std(axis=2)
+    assert (spread[~rollout.compared] == 0).all() and (spread[rollout.compared] > 0).mean() > 0.5
+    before = [parameter.detach().clone() for parameter in model.policy.parameters()]
+    model.train()
+    assert all(not torch.equal(old, new) for old, new in zip(before, model.policy.parameters(), strict=True))
+    assert model.logger.name_to_value["look_ahead/compared"] == rollout.compared.sum()
+
+
+def test_the_value_head_learns_what_the_policy_brings() -> None:
+    model = learner(1.0, network=NetworkShape((64,)))
+    errors = []
+    for _ in range(12):
+        model.collect_rollouts(model.env, model._init_callback(None), None, model.n_steps)
+        model.train()
+        errors.append(model.logger.name_to_value["look_ahead/value_loss"])
+    assert np.mean(errors[-3:]) < 0.8 * errors[0]
+
+
+def test_a_short_look_ahead_is_worth_more_than_a_copy(tmp_path: Path) -> None:
+    """Which is what it is for: the copied agent's own choice is improved upon, decision by decision."""
+    options = ["games=256", "network={layers: [96]}", "minibatch=512", "evaluation.deals=10", "moves=33"]
+    options += ["reward=difference", "reward_scale=5", "evaluation.opponents=[random]"]
+    advantages = []
+    for extra in ([], ["look_ahead={agent: heuristic, decisions: 45000, part: 1.0, epochs: 2}"]):
+        copied = 85_000 if not extra else 40_000
+        overrides = [*options, f"warm_start={{agent: heuristic, decisions: {copied}, epochs: 2}}", *extra]
+        model = run(GAME, out=tmp_path / str(copied), decisions=85_100, overrides=overrides, console=quiet())
+        game = make_game(GAME, match="hand")
+        policy = LearnedAgent(game, model.policy.logits_and_values)
+        advantages.append(advantage_over(game, policy, make_agent("heuristic", game), 2000, 9)[:2])
+    (copy, error), (ahead, other) = advantages
+    assert ahead - copy > 2 * np.hypot(error, other), advantages
+
+
+def test_phases_follow_each_other(tmp_path: Path) -> None:
+    phases, rates = [], []
+    original = SelfPlayMaskablePPO.train
+
+    def note(self: SelfPlayMaskablePPO) -> None:
+        phases.append(self._rollout.phase)
+        original(self)
+        rates.append(self.policy.optimizer.param_groups[0]["lr"])
+
+    screen = quiet()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SelfPlayMaskablePPO, "train", note)
+        run(
+            GAME,
+            out=tmp_path / "run",
+            decisions=8 * 33 * 40,
+            overrides=[
+                "games=40",
+                "moves=33",
+                "network={layers: [16]}",
+                "evaluation.deals=10",
+                "reward=difference",
+                "warm_start={agent: heuristic, share: 0.25}",
+                "look_ahead={agent: heuristic, share: 0.375, learning_rate: 0.003, learning_rate_end: 0.0003}",
+                "learning_rate={start: 0.001, end: 0}",
+            ],
+            console=screen,
+        )
+    assert phases == [Phase.COPY] * 2 + [Phase.COMPARE] * 3 + [Phase.PLAY] * 3
+    expected = [0.001, 0.001]  # stays
+    expected += [0.003, 0.0021, 0.0012]  # falls
+    expected += [0.00025, 0.000125, 0.0]  # in the course of the whole run, counted when a rollout is over
+    assert rates == pytest.approx(expected)
+    said = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert said.index("heuristic is copied") < said.index("the look ahead with heuristic is over")
+    columns = (tmp_path / "run" / "log.csv").read_text().splitlines()[0].split(",")
+    assert {"look_ahead/gain", "look_ahead/value_loss", "look_ahead/compared"} <= set(columns)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "reason"),
+    [
+        (["look_ahead={agent: heuristic, share: 0.5}"], "expected reward: difference, got score"),
+        (["look_ahead={agent: heuristic}"], "expected either share or decisions"),
+        (["look_ahead={agent: heuristic, share: 0.5, part: 0}"], "look_ahead.part: Input should be greater than 0"),
+        (
+            ["look_ahead={agent: heuristic, share: 0.5}", "warm_start={agent: random, decisions: 5}"],
+            "expected both in share or both in decisions",
+        ),
+        (
+            ["look_ahead={agent: heuristic, share: 0.6}", "warm_start={agent: random, share: 0.4}"],
+            "expected less than 1 together",
+        ),
+        (
+            ["look_ahead={agent: heuristic, decisions: 6}", "warm_start={agent: random, decisions: 5}", "decisions=11"],
+            "warm_start.decisions and look_ahead.decisions: expected fewer than the 11 of the run",
+        ),
+    ],
+)
+def test_wrong_configurations_are_refused(overrides: list[str], reason: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        load_config(default_config_path(GAME), overrides)
+    assert reason in str(caught.value)
