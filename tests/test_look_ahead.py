@@ -132,29 +132,25 @@ def test_a_part_of_the_learners_decisions_with_a_choice_is_compared(part: float)
 
 
 def test_the_value_head_learns_what_the_policy_brings() -> None:
-    model = learner(1.0, network=NetworkShape((64,)))
+    model = learner(0.4, network=NetworkShape((64,)))
     errors = []
-    for _ in range(12):
+    for _ in range(9):
         model.collect_rollouts(model.env, model._init_callback(None), None, model.n_steps)
         model.train()
         errors.append(model.logger.name_to_value["look_ahead/value_loss"])
     assert np.mean(errors[-3:]) < 0.8 * errors[0]
 
 
-def test_a_short_look_ahead_is_worth_more_than_a_copy(tmp_path: Path) -> None:
-    """Which is what it is for: the copied agent's own choice is improved upon, decision by decision."""
-    options = ["games=256", "network={layers: [96]}", "minibatch=512", "evaluation.deals=10", "moves=33"]
+def test_a_short_look_ahead_beats_random(tmp_path: Path) -> None:
+    """From nothing, without a copy and without self-play, by a point a hand."""
+    options = ["games=128", "network={layers: [64]}", "minibatch=256", "evaluation.deals=10", "moves=33"]
     options += ["reward=difference", "reward_scale=5", "evaluation.opponents=[random]"]
-    advantages = []
-    for extra in ([], ["look_ahead={agent: heuristic, decisions: 45000, part: 1.0, epochs: 2}"]):
-        copied = 85_000 if not extra else 40_000
-        overrides = [*options, f"warm_start={{agent: heuristic, decisions: {copied}, epochs: 2}}", *extra]
-        model = run(GAME, out=tmp_path / str(copied), decisions=85_100, overrides=overrides, console=quiet())
-        game = make_game(GAME, match="hand")
-        policy = LearnedAgent(game, model.policy.logits_and_values)
-        advantages.append(advantage_over(game, policy, make_agent("heuristic", game), 2000, 9)[:2])
-    (copy, error), (ahead, other) = advantages
-    assert ahead - copy > 2 * np.hypot(error, other), advantages
+    options += ["look_ahead={agent: heuristic, decisions: 21000, part: 0.5, epochs: 4, learning_rate: 0.003}"]
+    model = run(GAME, out=tmp_path / "run", decisions=21_100, overrides=options, console=quiet())
+    game = make_game(GAME, match="hand")
+    policy = LearnedAgent(game, model.policy.logits_and_values)
+    mean, error, _ = advantage_over(game, policy, make_agent("random", game), 500, 9)
+    assert mean - 2 * error > 1.0
 
 
 def test_phases_follow_each_other(tmp_path: Path) -> None:
@@ -172,9 +168,9 @@ def test_phases_follow_each_other(tmp_path: Path) -> None:
         run(
             GAME,
             out=tmp_path / "run",
-            decisions=8 * 33 * 40,
+            decisions=8 * 33 * 16,
             overrides=[
-                "games=40",
+                "games=16",
                 "moves=33",
                 "network={layers: [16]}",
                 "evaluation.deals=10",

@@ -17,7 +17,7 @@ from slopes_agents.heuristic import HeuristicAgent
 from slopes_agents.search import IsmctsAgent, PimcAgent, ismcts, pimc, rollouts
 from slopes_agents.search.ismcts import Path, Trees, nth_true
 from slopes_agents.search.pimc import FIRST_WORLDS, Tally, rounds, try_actions
-from slopes_agents.search.stakes import Lead
+from slopes_agents.search.stakes import Lead, reach_of
 from slopes_benchmarks.duplicate import evaluate
 from slopes_envs import Game, InformationSet, State, derive, make_game
 
@@ -327,6 +327,33 @@ def test_a_habit_has_the_benefit_of_the_doubt(errors: float, chosen: int) -> Non
     behind = 1 + np.sqrt(7) / 2.5 * np.array([1, -1] * 4)
     tally = tally_of(np.stack([np.arange(8), np.arange(8) - behind], axis=1))
     assert tally.best(np.array([1]), errors).tolist() == [chosen]
+
+
+def test_bids_that_partners_read_need_more_than_other_actions() -> None:
+    """In Sluff: three standard errors for a bid, half of one for a card; elsewhere bids are actions like any other."""
+    game = make_game("sluff")
+    state = staggered(game, 40, 12)
+    state = state.take(np.flatnonzero(state.seat >= 0))
+    legal = game.legal(state)
+    doubts = reach_of(game).doubts(legal)
+    for row, choices in enumerate(legal):
+        names = [game.action_name(state, row, int(action)) for action in np.flatnonzero(choices)]
+        spoken = all(name == "sluff" or name.startswith("bid ") for name in names)
+        assert doubts[row] == (3.0 if spoken else 0.5), names
+    assert set(doubts.tolist()) == {3.0, 0.5}
+    other = make_game(GAME)
+    assert set(reach_of(other).doubts(other.legal(new_batch(other, 5))).tolist()) == {0.5}
+
+
+def test_each_game_has_its_own_doubt() -> None:
+    behind = 1 + np.sqrt(7) / 2.5 * np.array([1, -1] * 4)  # 2.5 standard errors
+    one = np.stack([np.arange(8), np.arange(8) - behind], axis=1)
+    tally = Tally(np.ones((2, 2), np.bool_))
+    tally.add(np.array([0, 1]), np.stack([one, one]))
+    tally.drop_the_worse(np.array([2.4, 2.6]))
+    assert tally.running.tolist() == [[True, False], [True, True]]
+    assert tally.best(np.array([1, 1]), np.array([3.0, 3.0])).tolist() == [0, 1]
+    assert tally.best(np.array([1, 1]), np.array([3.0, 2.0])).tolist() == [0, 0]
 
 
 def test_an_equally_good_habit_is_kept_and_a_dropped_one_is_not() -> None:

@@ -642,6 +642,11 @@ def test_a_warm_start_longer_than_the_run_is_refused(tmp_path: Path) -> None:
         run("slippery_slope", out=tmp_path / "run", overrides=EVERYTHING, decisions=50, console=quiet())
 
 
+def test_rollouts_too_short_to_learn_from_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="moves: in 2 moves no seat that learns came to move twice"):
+        run("slippery_slope", out=tmp_path / "run", overrides=[*SLOPE, "moves=2"], decisions=50, console=quiet())
+
+
 def test_options_that_are_off_can_be_set_in_part(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("game: slippery_slope\nmagnet: null\n")
     assert load_config(tmp_path / "config.yaml", ["magnet.weight=0.5"]).magnet == Magnet(weight=0.5)
@@ -655,13 +660,15 @@ def test_an_environment_is_that_of_its_configuration() -> None:
             "variants=[{rules: {num_players: 4}, share: 1}, {rules: {num_players: 8}, share: 4}]",
             "opponents=[{agent: random, share: 0.5, partner: true}]",
             "warm_start={agent: random, decisions: 5}",
+            "look_ahead={agent: heuristic, decisions: 5}",
         ],
     )
     env = environment(config)
     assert [len(tables) for tables in env.tables] == [4, 16]
     assert [tables.game.num_players for tables in env.tables] == [4, 8]
     assert [tables.against[0].label for tables in env.tables] == ["random (partner)"] * 2
-    assert all(tables.guide is not None for tables in env.tables)
+    assert all(tables.guide is not None and tables.comparison is not None for tables in env.tables)
+    assert [tables.adviser is not None for tables in env.tables] == [config.network.advice is not None] * 2
     assert config.labels() == ["num_players=4", "num_players=8"]
 
 

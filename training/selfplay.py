@@ -422,6 +422,11 @@ class SelfPlayMaskablePPO(MaskablePPO):
 
     def _batches(self, data: _Samples, epochs: int) -> Iterator[_Samples]:
         """Minibatches, shuffled anew in every epoch."""
+        if not len(data.actions):
+            raise ValueError(
+                f"moves: in {self.n_steps} moves no seat that learns came to move twice, so there is nothing to learn; "
+                "expected more"
+            )
         generator = self._generator(2)
         for _ in range(epochs):
             order = torch.randperm(len(data.actions), generator=generator)
