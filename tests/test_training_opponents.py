@@ -660,6 +660,7 @@ def test_an_environment_is_that_of_its_configuration() -> None:
             "variants=[{rules: {num_players: 4}, share: 1}, {rules: {num_players: 8}, share: 4}]",
             "opponents=[{agent: random, share: 0.5, partner: true}]",
             "warm_start={agent: random, decisions: 5}",
+            "reward=difference",
             "look_ahead={agent: heuristic, decisions: 5}",
         ],
     )
