@@ -78,7 +78,7 @@ def reach_of(game: Game[Any, Any]) -> Reach:
     """How a game is searched; one that is not listed is played to the end of its hand in units of its rewards."""
     if game.name == "slopes":
         # Cut off when a turn is over: it is the same side's move then whatever was tried.
-        return Reach(unit=2.0, depth=2, clock=attrgetter("turns"), evaluate=_lead_in_slopes)
+        return Reach(unit=2.0, depth=2, clock=attrgetter("turns"), evaluate=_lead_in_slopes, doubt=3.0)
     if game.name == "slippery_slope" and game.rules.reveal_bids == "after_scoring":
         return Reach(unit=4.0, unseen=_bids_in_secret)
     if game.name == "sluff":
