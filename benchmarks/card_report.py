@@ -238,6 +238,7 @@ def _facts(policy: Mapping[str, Any]) -> str:
     seconds = told.get("trained_seconds")
     left_out = ", ".join(network.get("left_out") or []) or "nothing"
     suits = ", weights shared over the suits" if network.get("suits") else ""
+    advice = f"; beside them it sees what `{network['advice']}` would do" if network.get("advice") else ""
     facts = {
         "command": f"`{told.get('command', 'unknown')}`",
         "played": "; ".join(settings(rules) for rules in policy["rules"]),
@@ -247,7 +248,7 @@ def _facts(policy: Mapping[str, Any]) -> str:
         "code": f"version {told.get('version', 'unknown')}, commit {(told.get('commit') or 'unknown')[:12]}",
         "rewards": f"{policy.get('reward', 'unknown')}, divided by {policy.get('reward_scale', 1):g}",
         "network": f"hidden layers of {', '.join(map(str, network['layers']))}{suits}; of the observation's "
-        f"{policy['features']:,} features it does not see: {left_out}",
+        f"{policy['features']:,} features it does not see: {left_out}{advice}",
         "size": f"{policy['parameters']:,} numbers ({policy['numbers']}), {policy['bytes']:,} bytes",
     }
     return "\n".join(f"- **{name}**: {text}" for name, text in facts.items())
@@ -272,10 +273,12 @@ def card(stored: Stored, limits: Sequence[str]) -> str:
     commands = dict.fromkeys(row["command"] for row in results["rows"])
     deals = sorted({row["deals"] for row in results["rows"] if row["kind"] == AGAINST})
     seeds = sorted({row["seed"] for row in results["rows"]})
+    adviser = policy["network"].get("advice")
+    asks = f", and asks `{adviser}` at every move: the network has learned where to depart from it" if adviser else ""
     parts = [
         f"# {results['title']}: the policy that ships",
-        f"`{policy['file']}` holds the numbers of one network and nothing that could run. Made by self-play "
-        f"(`training/README.md` tells how); the agent `ppo` takes its likeliest action.",
+        f"`{policy['file']}` holds the numbers of one network and nothing that could run. `training/README.md` "
+        f"tells how it is trained; the agent `ppo` takes its likeliest action{asks}.",
         "## How it was made",
         _facts(policy),
         "## How well it plays",
