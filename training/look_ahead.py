@@ -2,7 +2,9 @@
 
 Self-play tells of one action a decision what it brought, with all the luck of the hand in it.  Here a decision is
 stopped at, *every* legal action is taken in a copy of the game, and an agent plays each copy to the end of the hand.
-Cards and the agent's chance are the same in all copies, so their luck falls out of the comparison.
+Cards and the agent's chance are the same in all copies, so their luck falls out of the comparison.  (In Slopes, whose
+matches are long, it plays on to the end of the opponent's turn, and what the position is worth then is judged, as in a
+search: :mod:`slopes_agents.search.stakes`.)
 
 The copies are of the true game, with hands that the seat does not see.  A network that sees only what the seat does
 learns the mean over all hands that are as likely as they are *after this very play*: bids and cards of the others
@@ -28,7 +30,7 @@ from slopes_agents import Agent
 from slopes_agents.network import masked_log_probabilities
 from slopes_agents.search.pimc import try_actions
 from slopes_agents.search.rollouts import Rollouts
-from slopes_agents.search.stakes import Reach
+from slopes_agents.search.stakes import reach_of
 from slopes_envs import Game, State
 
 
@@ -44,10 +46,10 @@ class Comparison:
     """
 
     def __init__(self, game: Game[Any, Any], agent: Agent) -> None:
-        self._rollouts = Rollouts(game, agent, Reach(unit=1.0))
+        self._rollouts = Rollouts(game, agent, reach_of(game))
 
     def values(self, state: State, legal: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """What the hand brings the seat to move, for every action: leads in points, ``float64[N, A]``, 0 where illegal.
+        """What is brought to the seat to move, by every action: leads in points, ``float64[N, A]``, 0 where illegal.
 
         Parameters
         ----------

@@ -92,13 +92,13 @@ class IsmctsAgent(Agent):
         for first in range(0, self.iterations, UNDER_WAY):
             count = min(UNDER_WAY, self.iterations - first)
             worlds = view.sample(count, derive(view.keys, first), self.bidder)
-            hands, before = worlds.hand.copy(), self.rollouts.lead.of(worlds)
+            begun = self.rollouts.start(worlds)
             keys = derive(worlds.seed, first)
             paths = [
                 self._descend(trees, view.seats, worlds, np.arange(len(view)) * count + number, keys)
                 for number in range(count)
             ]
-            values = self.rollouts.values(worlds, hands, before)
+            values = self.rollouts.values(worlds, begun)
             for number, path in enumerate(paths):
                 trees.learn(path, values[number::count])
         return trees

@@ -135,9 +135,9 @@ def try_actions(rollouts: Rollouts, worlds: State, seats: Ints, running: Bools, 
     which, world, action = np.nonzero(np.broadcast_to(running[:, None], values.shape))
     at = which * count + world
     tried = worlds.take(at)
-    hands, before = worlds.hand[at], rollouts.lead.of(worlds)[at]
+    begun = rollouts.start(worlds).take(at)
     game.step(tried, action, check=False)
-    values[which, world, action] = rollouts.values(tried, hands, before)[np.arange(len(at)), seats[which]]
+    values[which, world, action] = rollouts.values(tried, begun)[np.arange(len(at)), seats[which]]
     return values
 
 

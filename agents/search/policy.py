@@ -6,8 +6,9 @@ As :mod:`.pimc` does, with the policy in all its parts: actions that the policy 
 are played on by the policy, which samples its actions as it did while it learned; its bids are the hidden bids of
 sampled worlds; and its own first choice stands unless another action is better by more than the noise.
 
-``depth`` cuts the hands off after so many decisions and takes the policy's own value from there on.  That value is of
-what it was trained for, its score or its lead, at the end of what it was trained on: a hand or a match.
+``depth`` cuts the hands off after so many decisions, the tried one included, and takes the policy's own value from
+there on.  That value is of what it was trained for, its score or its lead, at the end of what it was trained on: a hand
+or a match.
 
 Shape letters: **B** games, **G** games being searched, **A** actions.
 """

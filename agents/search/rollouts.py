@@ -5,7 +5,7 @@ Shape letters: **N** games, **P** seats.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,18 @@ Ints = NDArray[np.int64]
 
 SLICE = 1 << 13
 """Games that are played on at a time: so many that a step costs little a game, and few enough for the caches."""
+
+
+class Start(NamedTuple):
+    """How N games stood at the decisions that are searched."""
+
+    hands: NDArray[np.int32]  # [N] number of the hand to be played out
+    leads: Floats  # [N, P]
+    clock: Ints | None  # [N] by the clock of the reach; None where hands are played to their end
+
+    def take(self, rows: Ints) -> Start:
+        """Some of them."""
+        return Start(self.hands[rows], self.leads[rows], None if self.clock is None else self.clock[rows])
 
 
 class Rollouts:
@@ -38,30 +50,41 @@ class Rollouts:
         self.game, self.agent, self.reach = game, agent, reach
         self.lead = Lead(game)
 
-    def values(self, state: State, hands: NDArray[np.int32], before: Floats) -> Floats:
+    def start(self, state: State) -> Start:
+        """What has to be known of games at the decisions that are searched, to value what comes of them."""
+        clock = None if self.reach.depth is None else np.array(self.reach.clock(state), dtype=np.int64)
+        return Start(np.array(state.hand), self.lead.of(state), clock)
+
+    def values(self, state: State, start: Start) -> Floats:
         """What each game brings every seat until its hand is over: leads in the game's points, ``float64[N, P]``.
 
         Parameters
         ----------
         state
             Games to play on; their arrays are used up.  Some may be over, or in the next hand, already.
-        hands
-            ``int32[N]``, the number of the hand to be played out.
-        before
-            ``float64[N, P]``, the leads to count from.
+        start
+            How each of them stood at the decision that is searched: hands and leads count from there.  So does the
+            depth, by which games are cut off at the same time whatever was done at first; those that are beyond it
+            already go on by as much again.
         """
         leads = np.empty((len(state), self.game.num_players))
-        for start in range(0, len(state), SLICE):
-            rows = np.arange(start, min(start + SLICE, len(state)))
+        until = None if start.clock is None else self._until(state, start.clock)
+        for first in range(0, len(state), SLICE):
+            rows = np.arange(first, min(first + SLICE, len(state)))
             part = state if len(rows) == len(state) else state.take(rows)
-            leads[rows] = self._play_on(part, hands[rows])
-        return leads - before
+            leads[rows] = self._play_on(part, start.hands[rows], None if until is None else until[rows])
+        return leads - start.leads
 
-    def _play_on(self, state: State, hands: NDArray[np.int32]) -> Floats:
+    def _until(self, state: State, clock: Ints) -> Ints:
+        assert self.reach.depth is not None
+        beyond = np.maximum(self.reach.clock(state) - clock - 1, 0)
+        until: Ints = clock + self.reach.depth * (1 + beyond // self.reach.depth)
+        return until
+
+    def _play_on(self, state: State, hands: NDArray[np.int32], until: Ints | None) -> Floats:
         """The leads at the end of the hands, or where they are cut off: ``float64[N, P]``."""
         game, going, places = self.game, state, np.arange(len(state))
         leads = np.empty((len(state), game.num_players))
-        until = None if self.reach.depth is None else self.reach.clock(state) + self.reach.depth
         while len(places):
             over = (going.seat < 0) | (going.hand != hands[places])
             cut = over if until is None else over | (self.reach.clock(going) >= until[places])

@@ -35,7 +35,7 @@ class Reach:
     unit: float
     """Standard deviation of the lead of a hand among rule-based players: exploration is in this unit."""
     depth: int | None = None
-    """How far by the clock a roll-out goes before it is cut off; None plays hands to their end."""
+    """How far by the clock, from the decision that is searched, games are played; None plays hands to their end."""
     clock: Callable[[Any], NDArray[Any]] = attrgetter("move")
     """What depth is counted in, ``int[N]`` of a state: decisions, or what makes cut-off games easier to compare."""
     evaluate: Callable[[InformationSet], Floats] | None = None
