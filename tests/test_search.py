@@ -329,8 +329,8 @@ def test_a_habit_has_the_benefit_of_the_doubt(errors: float, chosen: int) -> Non
     assert tally.best(np.array([1]), errors).tolist() == [chosen]
 
 
-def test_bids_that_partners_read_need_more_than_other_actions() -> None:
-    """In Sluff: three standard errors for a bid, half of one for a card; elsewhere bids are actions like any other."""
+def test_bids_that_partners_read_are_left_to_the_roll_out_agent() -> None:
+    """In Sluff; elsewhere bids are actions like any other."""
     game = make_game("sluff")
     state = staggered(game, 40, 12)
     state = state.take(np.flatnonzero(state.seat >= 0))
@@ -339,8 +339,13 @@ def test_bids_that_partners_read_need_more_than_other_actions() -> None:
     for row, choices in enumerate(legal):
         names = [game.action_name(state, row, int(action)) for action in np.flatnonzero(choices)]
         spoken = all(name == "sluff" or name.startswith("bid ") for name in names)
-        assert doubts[row] == (3.0 if spoken else 0.5), names
-    assert set(doubts.tolist()) == {3.0, 0.5}
+        assert doubts[row] == (np.inf if spoken else 0.5), names
+    assert set(doubts.tolist()) == {np.inf, 0.5}
+    bidding = InformationSet(game, state.take(np.flatnonzero(np.isinf(doubts))))
+    rules = make_agent("heuristic", game)
+    assert np.array_equal(PimcAgent(game, worlds=8).act(bidding), rules.act(bidding))
+    by_chance = PimcAgent(game, worlds=8, rollout="random").act(bidding)
+    assert not np.array_equal(by_chance, rules.act(bidding))  # chance means nothing by its bids
     other = make_game(GAME)
     assert set(reach_of(other).doubts(other.legal(new_batch(other, 5))).tolist()) == {0.5}
 

@@ -11,7 +11,7 @@ How it decides
    costs no more.
 4. It takes the action with the best mean lead, unless the roll-out agent's own choice is as good within half a standard
    error: the best of many noisy means is not often the best action, and the roll-out agent has reasons of its own.
-   Where partners read what is done (bids in Sluff), three standard errors (:class:`.stakes.Reach`).
+   Where partners read what is done (bids in Sluff), its own choice stands at once (:class:`.stakes.Reach`).
 
 Known limits (Frank and Basin 1998; Long et al. 2010): it acts as if it would know the world from the next move on
 (strategy fusion), so it never plays to find something out or to keep something hidden.
@@ -90,14 +90,17 @@ class PimcAgent(Agent):
 
     def candidates(self, view: InformationSet, legal: Bools) -> tuple[Bools, Ints]:
         """Actions worth trying, ``bool[G, A]``, and what the roll-out agent would do, ``int64[G]``."""
-        return legal, self.rollouts.agent.act(view)
+        return legal.copy(), self.rollouts.agent.act(view)
 
     def _search(self, view: InformationSet, legal: Bools) -> Ints:
         tried, habit = self.candidates(view, legal)
-        tally = Tally(tried)
         doubts = self.rollouts.reach.doubts(legal)
         if isinstance(self.rollouts.agent, RandomAgent):
             doubts[:] = 0.0  # chance has no reasons
+        settled = np.isinf(doubts)
+        tried[settled] = False
+        tried[settled, habit[settled]] = True
+        tally = Tally(tried)
         for number, count in enumerate(rounds(self.worlds)):
             rows = np.flatnonzero(tally.running.sum(axis=1) > 1)
             if not len(rows):

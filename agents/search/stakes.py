@@ -47,16 +47,15 @@ class Reach:
     spoken: Callable[[Bools], Bools] | None = None
     """Where actions tell partners something, ``bool[N]`` of the legal ones ``bool[N, A]``; None if nowhere.
 
-    Partners go by what a bid of the roll-out agent means; worlds drawn afresh do not know what they make of another.
+    These are left to the roll-out agent: partners go by what its bids mean, and worlds that are drawn afresh, whatever
+    was bid, do not know what they make of another.
     """
-    spoken_doubt: float = 3.0
-    """Standard errors that such an action must be better."""
 
     def doubts(self, legal: Bools) -> Floats:
         """Standard errors that an action must be better than what the roll-out agent would do, ``float64[N]``."""
         doubts = np.full(len(legal), self.doubt)
         if self.spoken is not None:
-            doubts[self.spoken(legal)] = self.spoken_doubt
+            doubts[self.spoken(legal)] = np.inf
         return doubts
 
 
