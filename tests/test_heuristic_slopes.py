@@ -297,3 +297,20 @@ def test_evaluation_foretells_the_reward() -> None:
     means = [(expected[0, third].mean(), final[0, third].mean()) for third in thirds]
     assert means[0][1] < means[2][1] - 0.2
     assert all(abs(one - other) < 0.25 for one, other in means)
+
+
+def test_promising_actions_are_those_of_the_best_ends() -> None:
+    """One end of the turn: the player's own choice.  More ends: no fewer actions, all of them legal."""
+    game = make_game("slopes")
+    state = staggered(game, 300, 150)
+    view = InformationSet(game, state.take(np.flatnonzero(state.seat >= 0)))
+    choice = make_agent("heuristic", game).act(view)
+    before = np.zeros_like(view.legal)
+    for count in (1, 2, 4, 1000):
+        found = player.promising(view, count)
+        assert (found <= view.legal).all() and (before <= found).all()
+        assert (found.sum(axis=1) <= count).all()
+        if count == 1:
+            assert np.array_equal(found.argmax(axis=1), choice) and (found.sum(axis=1) == 1).all()
+        before = found
+    assert (before.sum(axis=1) > 2).mean() > 0.2

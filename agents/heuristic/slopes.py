@@ -668,11 +668,7 @@ class SlopesPlayer(DeterministicAgent):
         legal = view.legal
         plans = plan(look(view))
         ends = ends_of(plans, legal)
-        best = best_of(len(view), ends, self.judge(plans.sight, ends))
-        action = ends.action[best]
-        paths = np.flatnonzero(action == UNSET)
-        action[paths] = first_steps(plans, ends, best[paths])
-        return action
+        return begun_by(plans, ends, best_of(len(view), ends, self.judge(plans.sight, ends)))
 
     def judge(self, sight: Sight, ends: Ends) -> Floats:
         """How good the ends of turns are, comparable within a game: ``float64[L]``."""
@@ -691,6 +687,28 @@ def best_of(batch: int, ends: Ends, value: Floats) -> Ints:
     at = np.flatnonzero(value == most[ends.row])[::-1]
     best[ends.row[at]] = at
     return best
+
+
+def promising(view: InformationSet, count: int) -> Bools:
+    """The actions that lead to the ``count`` best ends of the turn, as the player judges them: ``bool[B, A]``."""
+    legal = view.legal
+    plans = plan(look(view))
+    ends = ends_of(plans, legal)
+    order = np.lexsort((-SlopesPlayer(view.game).judge(plans.sight, ends), ends.row))
+    row = ends.row[order]
+    place = np.arange(len(row)) - np.searchsorted(row, row)  # among the ends of its game
+    which = order[place < count]
+    chosen = np.zeros_like(legal)
+    chosen[ends.row[which], begun_by(plans, ends, which)] = True
+    return chosen
+
+
+def begun_by(plan: Plan, ends: Ends, which: Ints) -> Ints:
+    """What to do first to come to some ends, ``int64[N]``."""
+    action = ends.action[which]
+    paths = np.flatnonzero(action == UNSET)
+    action[paths] = first_steps(plan, ends, which[paths])
+    return action
 
 
 def first_steps(plan: Plan, ends: Ends, which: Ints) -> Ints:

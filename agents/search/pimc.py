@@ -90,7 +90,11 @@ class PimcAgent(Agent):
 
     def candidates(self, view: InformationSet, legal: Bools) -> tuple[Bools, Ints]:
         """Actions worth trying, ``bool[G, A]``, and what the roll-out agent would do, ``int64[G]``."""
-        return legal.copy(), self.rollouts.agent.act(view)
+        promising = self.rollouts.reach.promising
+        tried = legal.copy() if promising is None else legal & promising(view)
+        habit = self.rollouts.agent.act(view)
+        tried[np.arange(len(habit)), habit] = True
+        return tried, habit
 
     def _search(self, view: InformationSet, legal: Bools) -> Ints:
         tried, habit = self.candidates(view, legal)
@@ -100,6 +104,7 @@ class PimcAgent(Agent):
         settled = np.isinf(doubts)
         tried[settled] = False
         tried[settled, habit[settled]] = True
+        doubts[settled] = 0.0
         tally = Tally(tried)
         for number, count in enumerate(rounds(self.worlds)):
             rows = np.flatnonzero(tally.running.sum(axis=1) > 1)

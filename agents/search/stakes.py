@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -23,9 +24,13 @@ from slopes_envs.games.slippery_slope import SlipperySlopeState
 from slopes_envs.games.sluff import BIDS, CARDS
 
 from ..heuristic.slopes import evaluate as evaluate_slopes
+from ..heuristic.slopes import promising
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+WAYS = 4
+"""Ends of a turn of Slopes that are searched."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ class Reach:
     """Expected lead of the seats of a view from there on, ``float64[N]``: what a roll-out that is cut off is worth."""
     unseen: Callable[[Any], NDArray[np.bool_]] | None = None
     """Where the next action is seen by nobody but the seat to move, ``bool[N]`` of a state; None if nowhere."""
+    promising: Callable[[InformationSet], Bools] | None = None
+    """Which actions are worth a search, ``bool[N, A]``; None for all that are legal."""
     doubt: float = 0.5
     """Standard errors that an action must be better than what the roll-out agent would do."""
     spoken: Callable[[Bools], Bools] | None = None
@@ -77,7 +84,14 @@ def reach_of(game: Game[Any, Any]) -> Reach:
     """How a game is searched; one that is not listed is played to the end of its hand in units of its rewards."""
     if game.name == "slopes":
         # Cut off when a turn is over: it is the same side's move then whatever was tried.
-        return Reach(unit=2.0, depth=2, clock=attrgetter("turns"), evaluate=_lead_in_slopes, doubt=3.0)
+        return Reach(
+            unit=2.0,
+            depth=2,
+            clock=attrgetter("turns"),
+            evaluate=_lead_in_slopes,
+            promising=partial(promising, count=WAYS),
+            doubt=2.0,  # most actions hardly differ, and the roll-out agent looks further than two turns
+        )
     if game.name == "slippery_slope" and game.rules.reveal_bids == "after_scoring":
         return Reach(unit=4.0, unseen=_bids_in_secret)
     if game.name == "sluff":
