@@ -311,10 +311,10 @@ def test_chances_that_an_agent_tells_are_copied() -> None:
     game = hand()
     tables = Tables(game, 30)
     legal = game.legal(tables.state)
-    actions, chances = tables.follow(make_agent("random", game), legal)
+    actions, chances = tables.follow(make_agent("random", game), np.arange(len(legal)), legal)
     assert legal[np.arange(30), actions].all()
     assert np.allclose(chances, legal / legal.sum(axis=1, keepdims=True))
-    _, chances = tables.follow(Lowest(game), legal)
+    _, chances = tables.follow(Lowest(game), np.arange(len(legal)), legal)
     assert (chances.sum(axis=1) == 1).all() and (chances.argmax(axis=1) == legal.argmax(axis=1)).all()
 
 
@@ -692,3 +692,25 @@ def test_every_field_is_described() -> None:
             assert path in rows, path
             if type(told.default) in (int, float):
                 assert float(rows[path]) == told.default, path
+
+
+def test_a_warm_start_meets_the_opponents() -> None:
+    """What opponents do is played but not copied; past selves come with self-play, until then the agent plays them."""
+    game = hand()
+    against = [Against("random", make_agent("random", game), 0.25), Against("past", None, 0.25)]
+    env = SelfPlayEnv([Tables(game, 64, seed=1, against=against, guide=Lowest(game))])
+    model = learner(env, warm_start=WarmStart(agent="lowest", decisions=10**5), past=(10**6, 2))
+    collect(model)
+    rollout = model._rollout
+    assert rollout.targets is not None
+    entry = env.tables[0].entry
+    assert rollout.learned[:, entry != 0].all()
+    assert rollout.learned[:, entry == 0].mean() == pytest.approx(1 / 3)  # one seat of three
+    lowest = rollout.legal.argmax(axis=2)
+    assert (rollout.actions[rollout.learned] == lowest[rollout.learned]).all()
+    assert (rollout.actions[~rollout.learned] != lowest[~rollout.learned]).mean() > 0.3
+    assert not rollout.targets[~rollout.learned].any()
+    assert model.num_timesteps == rollout.learned.sum()
+    before = [parameter.detach().clone() for parameter in model.policy.parameters()]
+    model.train()
+    assert all(not torch.equal(old, new) for old, new in zip(before, model.policy.parameters(), strict=True))

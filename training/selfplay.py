@@ -262,6 +262,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
                 env.observe_all(out=rollout.everything[t])
             if phase is Phase.COPY:
                 self._follow(env, rollout, t)
+                self._let_others_decide(env, rollout, t, others)
             else:
                 rollout.learned[t] = env.learners()
                 if phase is Phase.COMPARE:
@@ -327,14 +328,18 @@ class SelfPlayMaskablePPO(MaskablePPO):
         return self.past.act(which, torch.from_numpy(observations), torch.from_numpy(legal), generator)
 
     def _follow(self, env: SelfPlayEnv, rollout: Rollout, t: int) -> None:
-        """The moves of the agent that is copied, in all seats."""
+        """The moves of the agent that is copied, in the seats that learn."""
         assert rollout.targets is not None
         for tables in env.tables:
             assert tables.guide is not None
-            legal = rollout.legal[t, tables.part]
-            actions, chances = tables.follow(tables.guide, legal)
-            rollout.actions[t, tables.part] = actions
-            rollout.targets[t, tables.part] = chances
+            follows = tables.followers()
+            rollout.learned[t, tables.part] = follows
+            rows = np.flatnonzero(follows)
+            if not len(rows):
+                continue
+            actions, chances = tables.follow(tables.guide, rows, rollout.legal[t, tables.part])
+            rollout.actions[t, tables.part][rows] = actions
+            rollout.targets[t, tables.part][rows] = chances
         with torch.inference_mode():
             if self.policy.critic is not None and rollout.everything is not None:
                 values = self.policy.critic(torch.from_numpy(rollout.everything[t]))

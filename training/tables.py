@@ -159,6 +159,15 @@ class Tables:
         """What a network is shown of any states of the game, ``uint8[N, D]``, or with advice ``uint8[N, D + A]``."""
         return observed(InformationSet(self.game, state, seats), self.adviser)
 
+    def followers(self) -> NDArray[np.bool_]:
+        """Whether the seat to move follows the guide in a warm start, ``bool[B]``.
+
+        That is where it learns, and in all games with past selves, for there are none yet.
+        """
+        with_past = np.array([against.agent is None for against in self.against] + [False])
+        follows: NDArray[np.bool_] = self.learners() | with_past[self.entry]  # -1 is the last
+        return follows
+
     def advance(self, actions: NDArray[np.int64]) -> tuple[Outcome, Ended | None]:
         """Take one action in every game, unchecked, and start new matches where one has ended."""
         outcome = self.game.step(self.state, actions, check=False)
@@ -205,14 +214,17 @@ class Tables:
             raise AgentFault(f"{agent!r}: action {actions[first]} is not legal in game {rows[first]} of the batch")
         return actions
 
-    def follow(self, agent: Agent, legal: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """What an agent does in every game: its actions ``int64[B]``, and its chances ``float32[B, A]``.
+    def follow(
+        self, agent: Agent, rows: NDArray[np.int64], legal: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """What an agent does in some games: its actions ``int64[N]``, and its chances ``float32[N, A]``.
 
         The chances of an agent that does not tell them are all on its action.
         """
-        actions = self.ask(agent, self._rows, legal)
+        actions = self.ask(agent, rows, legal)
         if agent.has_probabilities:
-            return actions, agent.probabilities(InformationSet(self.game, self.state)).astype(np.float32)
+            view = InformationSet(self.game, self.state.take(rows))
+            return actions, agent.probabilities(view).astype(np.float32)
         return actions, np.eye(legal.shape[1], dtype=np.float32)[actions]
 
 
