@@ -1,4 +1,4 @@
-"""Every game is learned: the configuration that ships, made short, leads to a policy that beats random players."""
+"""Every game is learned: a short run, without advice or a look ahead, leads to a policy that beats random players."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from slopes_training.watch import advantage_over
 
 SHORT = ["threads=1", "games=64", "minibatch=256", "evaluation={every: 1000000, deals: 10, opponents: [random]}"]
 """Small batches: in a short run it is the number of gradient steps that counts."""
+
+
+BY_ITSELF = ("network.advice=null", "look_ahead=null")
+"""With advice, a policy is as good as the rule-based player from the beginning."""
 
 
 class Short(NamedTuple):
@@ -38,17 +42,47 @@ GAMES = {
             "warm_start={agent: heuristic, share: 0.8, epochs: 3, learning_rate: 0.003}",
             "opponents=[]",
             "variants=[{rules: {num_players: 4}}]",
+            *BY_ITSELF,
         ),
     ),
-    "sluff": Short(80_000, [25.0, 8.0]),
+    "sluff": Short(
+        80_000,
+        [25.0, 8.0],
+        overrides=("warm_start={agent: heuristic, share: 0.4}", "opponents=[]", "entropy.start=0.01", *BY_ITSELF),
+    ),
     # Of a match of hundreds of decisions only the end counts: more matches, larger batches.
-    "slopes": Short(100_000, [0.25], 300, ("games=128", "minibatch=1024")),
+    "slopes": Short(
+        100_000,
+        [0.25],
+        300,
+        (
+            "games=128",
+            "minibatch=1024",
+            "moves=64",
+            "opponents=[]",
+            "reward=score",
+            "reward_scale=1",
+            "value_weight=0.5",
+            "gamma=0.995",
+            "learning_rate={start: 0.001, end: 0.00001}",
+            "entropy={start: 0.02, end: 0.001}",
+            *BY_ITSELF,
+        ),
+    ),
     # The run that ships copies exact bets, which take their time; self-play alone learns to bet, too.
     "slippery_sam": Short(
         50_000,
         [2.0],
         2_000,
-        overrides=("warm_start=null", "variants=[{rules: {num_players: 6}}]", "entropy={start: 0.02, end: 0.0}"),
+        overrides=(
+            "rules={match: hand}",
+            "gamma=1.0",
+            "warm_start=null",
+            "opponents=[]",
+            "variants=[{rules: {num_players: 6}}]",
+            "learning_rate={start: 0.0005, end: 0.00001}",
+            "entropy={start: 0.02, end: 0.0}",
+        ),
     ),
 }
 
