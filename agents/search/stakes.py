@@ -76,7 +76,7 @@ def _bids_in_secret(state: SlipperySlopeState) -> NDArray[np.bool_]:
 
 
 def _bids_in_sluff(legal: Bools) -> Bools:
-    bidding: Bools = ~legal[:, BIDS : BIDS + CARDS].any(axis=1)
+    bidding: Bools = legal[:, BIDS : BIDS + CARDS].sum(axis=1) == 0
     return bidding
 
 
