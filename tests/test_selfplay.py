@@ -147,8 +147,18 @@ def test_a_loss_that_is_not_finite_stops_the_run() -> None:
 
 def test_reward_kinds() -> None:
     rewards = np.array([[3, -1, -2], [0, 0, 6]], dtype=np.float32)
-    assert np.allclose(small_model(reward_scale=2.0)._shaped(rewards), rewards / 2)
-    assert np.allclose(small_model(reward_kind="difference")._shaped(rewards), [[4.5, -1.5, -3], [-3, -3, 6]])
+    (tables,) = small_model().env.tables
+    assert np.allclose(small_model(reward_scale=2.0)._shaped(tables, rewards), rewards / 2)
+    assert np.allclose(small_model(reward_kind="difference")._shaped(tables, rewards), [[4.5, -1.5, -3], [-3, -3, 6]])
+
+
+def test_the_difference_is_between_teams() -> None:
+    """A side's mean less that of the other sides: partners do not count against each other."""
+    tables = Tables(make_game("sluff", match="hand"), 4)
+    own = [seat in tables.game.teams[0] for seat in range(4)]
+    rewards = np.where(own, 30.0, 10.0).astype(np.float32)[None]
+    expected = np.where(own, 20.0, -20.0)[None]
+    assert np.allclose(small_model(reward_kind="difference")._shaped(tables, rewards), expected)
 
 
 # -- runs ------------------------------------------------------------------------------------------------------------
