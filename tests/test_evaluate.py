@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -538,6 +539,15 @@ def test_work_is_spread_in_order(workers: int) -> None:
     assert sorted(spread(abs, range(-20, 0), workers, ordered=False)) == list(range(1, 21))
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C as in a terminal: a shell has what it runs in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_waits_until_an_item_is_dealt_with() -> None:
     dealt_with = []
     with Stoppable(spread(abs, range(-5, 0), 1, ordered=True)) as items:
