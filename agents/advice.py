@@ -8,25 +8,28 @@ Shape letters: **B** games, **D** features of the observation, **A** actions.
 
 from __future__ import annotations
 
+from typing import Any, Literal, get_args
+
 import numpy as np
 from numpy.typing import NDArray
 
-from slopes_envs import InformationSet
+from slopes_envs import Game, InformationSet
 
-from .base import Agent
+from .base import Agent, make_agent
 
-ADVISERS = ("greedy", "heuristic")
+Adviser = Literal["greedy", "heuristic"]
 """Who can be asked: players of this library alone, so that no file of weights makes anything else run."""
+ADVISERS: tuple[str, ...] = get_args(Adviser)
+
+
+def make_adviser(name: str | None, game: Game[Any, Any]) -> Agent | None:
+    """The adviser of a name, for a game; None for none."""
+    return None if name is None else make_agent(name, game)
 
 
 def advice(adviser: Agent, view: InformationSet) -> NDArray[np.uint8]:
     """One for the adviser's choice, ``uint8[B, A]``; rows of seats that are not to move are zero."""
-    legal = view.legal
-    chosen = np.zeros(legal.shape, dtype=np.uint8)
-    rows = np.flatnonzero(legal.any(axis=1))
-    if len(rows):
-        chosen[rows, adviser.act(view if len(rows) == len(view) else view.take(rows))] = 1
-    return chosen
+    return adviser.probabilities(view).astype(np.uint8)  # all advisers are certain of what they do
 
 
 def observed(view: InformationSet, adviser: Agent | None) -> NDArray[np.uint8]:

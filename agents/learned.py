@@ -30,8 +30,8 @@ from torch import Tensor
 from slopes_envs import Game, InformationSet
 from slopes_envs.chance import Purpose, derive, draw
 
-from .advice import observed
-from .base import Agent, make_agent, parse_arguments, split_leading
+from .advice import make_adviser, observed
+from .base import Agent, parse_arguments, split_leading
 from .network import NetworkShape, PolicyNetwork, masked_log_probabilities
 
 HEADER = "slopes.json"
@@ -85,7 +85,7 @@ class LearnedAgent(Agent):
         options = parse_arguments(cls, rest)
         file = Path(path) if path else shipped_weights(game.name)
         network = load_network(file, game)
-        return cls(game, network, **options, adviser=adviser_of(network, game))
+        return cls(game, network, **options, adviser=make_adviser(network.shape.advice, game))
 
     def probabilities(self, view: InformationSet) -> NDArray[np.float64]:
         """Chance of every action, ``float64[B, A]``; under ``mode=greedy`` all of it on one action."""
@@ -147,11 +147,6 @@ def shipped_weights(game: str) -> Path:
             "name a checkpoint, as in ppo:runs/first or ppo:runs/first/last.zip"
         )
     return path
-
-
-def adviser_of(network: PolicyNetwork, game: Game[Any, Any]) -> Agent | None:
-    """Whom a network wants to ask, for a game."""
-    return None if network.shape.advice is None else make_agent(network.shape.advice, game)
 
 
 def load_network(path: Path, game: Game[Any, Any]) -> PolicyNetwork:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopes_agents import make_agent
-from slopes_agents.advice import observed
+from slopes_agents.advice import make_adviser, observed
 from slopes_agents.play import play_out
 from slopes_envs import Game, InformationSet, State, UnknownName
 
@@ -134,12 +134,12 @@ class NetworkValue(Value):
 
     def __init__(self, game: Game[Any, Any], path: Path, scale: float = 1.0) -> None:
         super().__init__(game)
-        from slopes_agents.learned import adviser_of, load_network
+        from slopes_agents.learned import load_network
 
         if not scale > 0:
             raise ValueError(f"value ppo: scale expected a number above 0, got {scale}")
         self.network = load_network(path, game)
-        self.adviser = adviser_of(self.network, game)
+        self.adviser = make_adviser(self.network.shape.advice, game)
         self.scale = scale
 
     @classmethod

@@ -12,8 +12,8 @@ from helpers import staggered
 from rich.console import Console
 
 from slopes_agents import make_agent
-from slopes_agents.advice import advice, observed
-from slopes_agents.learned import CheckpointError, LearnedAgent, adviser_of, load_network, pack_weights, read_file
+from slopes_agents.advice import advice, make_adviser, observed
+from slopes_agents.learned import CheckpointError, LearnedAgent, load_network, pack_weights, read_file
 from slopes_agents.network import NetworkShape, PolicyNetwork
 from slopes_benchmarks.values import NetworkValue
 from slopes_envs import InformationSet, UnknownName, game_names, make_game
@@ -94,13 +94,7 @@ def test_every_feature_and_all_advice_is_seen_once(name: str) -> None:
 
 
 def test_it_is_saved_shipped_and_asked_again(tmp_path: Path) -> None:
-    overrides = [
-        "games=16",
-        "moves=40",
-        "evaluation.opponents=[random]",
-        "evaluation.deals=2",
-        "network.layers=[12,20]",
-    ]
+    overrides = [*SMALL, "network.layers=[12,20]"]
     overrides += ["look_ahead={agent: heuristic, decisions: 600, part: 0.2}", "variants=[]"]
     run("sluff", out=tmp_path / "run", decisions=1300, overrides=overrides, console=Console(file=io.StringIO()))
     made = ship.ship(tmp_path / "run" / "last.zip", tmp_path / "sluff.slopes", "float32")
@@ -108,7 +102,7 @@ def test_it_is_saved_shipped_and_asked_again(tmp_path: Path) -> None:
     assert made["agreement"] == 1
     view = view_of("sluff")
     network = load_network(tmp_path / "sluff.slopes", view.game)
-    adviser = adviser_of(network, view.game)
+    adviser = make_adviser(network.shape.advice, view.game)
     assert adviser is not None and adviser.spec == "heuristic"
     agents = [make_agent(f"ppo:{tmp_path / file}", view.game) for file in ("sluff.slopes", "run/last.zip")]
     assert np.array_equal(*[agent.probabilities(view) for agent in agents])
@@ -119,14 +113,7 @@ def test_it_is_saved_shipped_and_asked_again(tmp_path: Path) -> None:
 
 
 def test_values_are_asked_from_every_seat(tmp_path: Path) -> None:
-    overrides = [
-        "games=16",
-        "moves=40",
-        "evaluation.opponents=[random]",
-        "evaluation.deals=2",
-        "network.layers=[12,20]",
-    ]
-    overrides += ["network.advice=heuristic"]
+    overrides = [*SMALL, "network.layers=[12,20]", "network.advice=heuristic"]
     run("slippery_slope", out=tmp_path, decisions=600, overrides=overrides, console=Console(file=io.StringIO()))
     game = make_game("slippery_slope")
     state = staggered(game, 20, 30)

@@ -335,30 +335,33 @@ def test_bids_that_partners_read_are_left_to_the_roll_out_agent() -> None:
     state = staggered(game, 40, 12)
     state = state.take(np.flatnonzero(state.seat >= 0))
     legal = game.legal(state)
-    doubts = reach_of(game).doubts(legal)
+    reach = reach_of(game)
+    assert reach.spoken is not None and reach.doubt == 0.5
+    left = reach.spoken(legal)
     for row, choices in enumerate(legal):
         names = [game.action_name(state, row, int(action)) for action in np.flatnonzero(choices)]
         spoken = all(name == "sluff" or name.startswith("bid ") for name in names)
-        assert doubts[row] == (np.inf if spoken else 0.5), names
-    assert set(doubts.tolist()) == {np.inf, 0.5}
-    bidding = InformationSet(game, state.take(np.flatnonzero(np.isinf(doubts))))
+        assert left[row] == spoken, names
+    assert set(left.tolist()) == {True, False}
+    bidding = InformationSet(game, state.take(np.flatnonzero(left)))
     rules = make_agent("heuristic", game)
     assert np.array_equal(PimcAgent(game, worlds=8).act(bidding), rules.act(bidding))
     by_chance = PimcAgent(game, worlds=8, rollout="random").act(bidding)
     assert not np.array_equal(by_chance, rules.act(bidding))  # chance means nothing by its bids
-    other = make_game(GAME)
-    assert set(reach_of(other).doubts(other.legal(new_batch(other, 5))).tolist()) == {0.5}
+    other = reach_of(make_game(GAME))
+    assert other.spoken is None and other.doubt == 0.5
 
 
-def test_each_game_has_its_own_doubt() -> None:
+@pytest.mark.parametrize(
+    ("errors", "running", "doubt", "chosen"), [(2.4, [True, False], 3.0, 0), (2.6, [True, True], 3.0, 1)]
+)
+def test_a_dropped_habit_has_no_benefit(errors: float, running: list[bool], doubt: float, chosen: int) -> None:
     behind = 1 + np.sqrt(7) / 2.5 * np.array([1, -1] * 4)  # 2.5 standard errors
-    one = np.stack([np.arange(8), np.arange(8) - behind], axis=1)
-    tally = Tally(np.ones((2, 2), np.bool_))
-    tally.add(np.array([0, 1]), np.stack([one, one]))
-    tally.drop_the_worse(np.array([2.4, 2.6]))
-    assert tally.running.tolist() == [[True, False], [True, True]]
-    assert tally.best(np.array([1, 1]), np.array([3.0, 3.0])).tolist() == [0, 1]
-    assert tally.best(np.array([1, 1]), np.array([3.0, 2.0])).tolist() == [0, 0]
+    tally = tally_of(np.stack([np.arange(8), np.arange(8) - behind], axis=1))
+    tally.drop_the_worse(errors)
+    assert tally.running.tolist() == [running]
+    assert tally.best(np.array([1]), doubt).tolist() == [chosen]
+    assert tally.best(np.array([1]), 2.0).tolist() == [0]
 
 
 def test_an_equally_good_habit_is_kept_and_a_dropped_one_is_not() -> None:

@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from slopes_agents.advice import Adviser
 from slopes_agents.network import NetworkShape, SuitShape
 from slopes_envs import Game, UnknownName, game_names, make_game
 
@@ -53,7 +54,7 @@ class Network(_Strict):
     layers: tuple[PositiveInt, ...] = Field((256, 256), min_length=1)
     left_out: tuple[str, ...] = ()
     suits: Suits | None = Field(None, description="what is shared over the suits; layers: one of a suit, one of all")
-    advice: Literal["greedy", "heuristic"] | None = Field(None, description="whose choice the network sees")
+    advice: Adviser | None = Field(None, description="whose choice the network sees")
 
     @model_validator(mode="after")
     def _layers_fit(self) -> Network:

@@ -17,7 +17,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from slopes_agents.learned import WEIGHTS_SUFFIX, LearnedAgent, adviser_of, make_network, pack_weights, read_file
+from slopes_agents.advice import make_adviser
+from slopes_agents.learned import WEIGHTS_SUFFIX, LearnedAgent, make_network, pack_weights, read_file
 from slopes_envs import Game, InformationSet, derive, make_game, match_seed
 from slopes_envs.files import write_bytes
 
@@ -61,9 +62,8 @@ def ship(checkpoint: Path, out: Path, dtype: str = "float16") -> dict[str, Any]:
     write_bytes(out, pack_weights(header, network.state_dict(), dtype))
     written, packed = read_file(out)
     shipped = make_network(written, packed, game, out)
-    agreement = _agreement(
-        game, *[LearnedAgent(game, one, adviser=adviser_of(one, game)) for one in (network, shipped)]
-    )
+    adviser = make_adviser(network.shape.advice, game)
+    agreement = _agreement(game, *[LearnedAgent(game, one, adviser=adviser) for one in (network, shipped)])
     return {"bytes": out.stat().st_size, "agreement": agreement, "header": written}
 
 

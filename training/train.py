@@ -22,6 +22,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from slopes_agents import Agent, make_agent
+from slopes_agents.advice import make_adviser
 from slopes_agents.learned import LearnedAgent
 from slopes_envs import Game
 from slopes_envs.files import write_bytes
@@ -183,14 +184,11 @@ class _Evaluation:
 def _evaluations(settings: TrainingConfig) -> list[_Evaluation]:
     specs = settings.evaluation.opponents
     return [
-        _Evaluation(label, game, [make_agent(spec, game) for spec in specs], adviser_for(settings, game))
+        _Evaluation(
+            label, game, [make_agent(spec, game) for spec in specs], make_adviser(settings.network.advice, game)
+        )
         for label, game in zip(settings.labels(), settings.made_games(), strict=True)
     ]
-
-
-def adviser_for(settings: TrainingConfig, game: Game[Any, Any]) -> Agent | None:
-    """Whose choice the network sees in a game."""
-    return None if settings.network.advice is None else make_agent(settings.network.advice, game)
 
 
 def environment(settings: TrainingConfig) -> SelfPlayEnv:
@@ -222,7 +220,7 @@ def environment(settings: TrainingConfig) -> SelfPlayEnv:
                 against=against,
                 guide=guide,
                 comparison=comparison,
-                adviser=adviser_for(settings, game),
+                adviser=make_adviser(settings.network.advice, game),
             )
         )
     return SelfPlayEnv(tables)
@@ -409,30 +407,23 @@ class _Progress:
     def copied(self, model: SelfPlayMaskablePPO) -> None:
         """Print that the warm start is over."""
         assert model.warm_start is not None
-        self.console.print(
+        self._say(
             f"{model.num_timesteps:>12,} decisions: {model.warm_start.agent} is copied, "
-            f"the likeliest action is its own in {model.agreement:.1%} of its decisions",
-            highlight=False,
-            soft_wrap=True,
+            f"the likeliest action is its own in {model.agreement:.1%} of its decisions"
         )
 
     def compared(self, model: SelfPlayMaskablePPO) -> None:
         """Print that the run goes on without looking ahead."""
         assert model.look_ahead is not None
-        self.console.print(
-            f"{model.num_timesteps:>12,} decisions: the look ahead with {model.look_ahead.agent} is over",
-            highlight=False,
-            soft_wrap=True,
-        )
+        self._say(f"{model.num_timesteps:>12,} decisions: the look ahead with {model.look_ahead.agent} is over")
 
     def evaluated(self, model: SelfPlayMaskablePPO, results: list[tuple[str, float, float]]) -> None:
         """Print an evaluation."""
         against = ", ".join(f"{mean:+.2f} ± {1.96 * error:.2f} against {spec}" for spec, mean, error in results)
-        self.console.print(
-            f"{model.num_timesteps:>12,} decisions ({self.rate(model):,.0f}/s): {against}",
-            highlight=False,
-            soft_wrap=True,  # one line where it is read by programs
-        )
+        self._say(f"{model.num_timesteps:>12,} decisions ({self.rate(model):,.0f}/s): {against}")
+
+    def _say(self, text: str) -> None:
+        self.console.print(text, highlight=False, soft_wrap=True)  # one line where it is read by programs
 
 
 @contextmanager

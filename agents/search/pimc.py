@@ -98,13 +98,13 @@ class PimcAgent(Agent):
 
     def _search(self, view: InformationSet, legal: Bools) -> Ints:
         tried, habit = self.candidates(view, legal)
-        doubts = self.rollouts.reach.doubts(legal)
-        if isinstance(self.rollouts.agent, RandomAgent):
-            doubts[:] = 0.0  # chance has no reasons
-        settled = np.isinf(doubts)
-        tried[settled] = False
-        tried[settled, habit[settled]] = True
-        doubts[settled] = 0.0
+        reach, doubt = self.rollouts.reach, 0.0
+        if not isinstance(self.rollouts.agent, RandomAgent):  # chance has no reasons, and means nothing by its bids
+            doubt = reach.doubt
+            if reach.spoken is not None:
+                settled = np.flatnonzero(reach.spoken(legal))
+                tried[settled] = False
+                tried[settled, habit[settled]] = True
         tally = Tally(tried)
         for number, count in enumerate(rounds(self.worlds)):
             rows = np.flatnonzero(tally.running.sum(axis=1) > 1)
@@ -113,8 +113,8 @@ class PimcAgent(Agent):
             searched = view.take(rows)
             worlds = searched.sample(count, derive(searched.keys, number), self.bidder)
             tally.add(rows, try_actions(self.rollouts, worlds, searched.seats, tally.running[rows], count))
-            tally.drop_the_worse(np.maximum(SETTLED, doubts))
-        return tally.best(habit, doubts)
+            tally.drop_the_worse(max(SETTLED, doubt))
+        return tally.best(habit, doubt)
 
 
 def rounds(worlds: int) -> Iterator[int]:
@@ -185,15 +185,14 @@ class Tally:
         leader: Ints = total.argmax(axis=1)
         return leader
 
-    def drop_the_worse(self, errors: Floats | float) -> None:
-        """Drop actions that are behind the best by more than so many standard errors (of each game, or of all)."""
+    def drop_the_worse(self, errors: float) -> None:
+        """Drop actions that are behind the best by more than so many standard errors, or that are never better."""
         behind, error, worlds = self._differences(self._leader())
         # With a spread of zero there is nothing to wait for; a few worlds more guard against a lucky start.
         error = error + 1e-9
-        most = np.broadcast_to(errors, len(error))[:, None] * error
-        self.running &= ~((behind > most) & (worlds >= FIRST_WORLDS))
+        self.running &= ~((behind > errors * error) & (worlds >= FIRST_WORLDS))
 
-    def best(self, habit: Ints, errors: Floats | float) -> Ints:
+    def best(self, habit: Ints, errors: float) -> Ints:
         """The best running action of each game; ``habit``, if it is within so many standard errors of it."""
         if not self._values.size:  # no game had two actions to try
             only: Ints = self.running.argmax(axis=1)

@@ -58,13 +58,6 @@ class Reach:
     was bid, do not know what they make of another.
     """
 
-    def doubts(self, legal: Bools) -> Floats:
-        """Standard errors that an action must be better than what the roll-out agent would do, ``float64[N]``."""
-        doubts = np.full(len(legal), self.doubt)
-        if self.spoken is not None:
-            doubts[self.spoken(legal)] = np.inf
-        return doubts
-
 
 def _lead_in_slopes(view: InformationSet) -> Floats:
     return 2 * evaluate_slopes(view)  # what one side wins the other loses

@@ -42,12 +42,13 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from rich.console import Console
 
 from slopes_agents import make_agent
+from slopes_agents.advice import make_adviser
 from slopes_agents.learned import LearnedAgent
 from slopes_envs import game_names
 
 from ..config import TrainingConfig, default_config_path, load_config
 from ..selfplay import Diverged, SelfPlayMaskablePPO
-from ..train import CONFIG, adviser_for, run
+from ..train import CONFIG, run
 from ..watch import advantage_over
 
 JOURNAL = "sweep.jsonl"
@@ -207,7 +208,9 @@ class Sweep:
         """Points above ``against`` on the deals that decide, over all variants, and the standard error."""
         found = []
         for game in settings.made_games():
-            policy = LearnedAgent(game, model.policy.logits_and_values, adviser=adviser_for(settings, game))
+            policy = LearnedAgent(
+                game, model.policy.logits_and_values, adviser=make_adviser(settings.network.advice, game)
+            )
             found.append(advantage_over(game, policy, make_agent(self.against, game), self.deals, DEALS_SEED)[:2])
         means, errors = np.array(found).T
         return float(means.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
