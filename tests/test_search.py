@@ -336,7 +336,7 @@ def test_bids_that_partners_read_are_left_to_the_roll_out_agent() -> None:
     state = state.take(np.flatnonzero(state.seat >= 0))
     legal = game.legal(state)
     reach = reach_of(game)
-    assert reach.spoken is not None and reach.doubt == 0.5
+    assert reach.spoken is not None and reach.doubt == 1.5
     left = reach.spoken(legal)
     for row, choices in enumerate(legal):
         names = [game.action_name(state, row, int(action)) for action in np.flatnonzero(choices)]

@@ -30,9 +30,9 @@ from slopes_envs import Game, InformationSet, State
 from slopes_envs.chance import below, derive
 
 from ..base import Agent, make_agent
-from .pimc import hidden_bidder
 from .rollouts import Rollouts
 from .stakes import Floats, reach_of
+from .worlds import Worlds
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -73,7 +73,7 @@ class IsmctsAgent(Agent):
         reach = reach_of(game)
         self.exploration, self.unseen = c * reach.unit, reach.unseen
         self.rollouts = Rollouts(game, make_agent(rollout, game), reach)
-        self.bidder = hidden_bidder(game, self.rollouts.agent)
+        self.drawn = Worlds(game, self.rollouts.agent, reach.fit)
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose an action in every game."""
@@ -91,7 +91,7 @@ class IsmctsAgent(Agent):
         trees = Trees(len(view), self.iterations + 1, self.game.num_actions)
         for first in range(0, self.iterations, UNDER_WAY):
             count = min(UNDER_WAY, self.iterations - first)
-            worlds = view.sample(count, derive(view.keys, first), self.bidder)
+            worlds = self.drawn.draw(view, count, derive(view.keys, first))
             begun = self.rollouts.start(worlds)
             keys = derive(worlds.seed, first)
             paths = [
@@ -145,7 +145,7 @@ class IsmctsAgent(Agent):
             return
         while len(rows := np.flatnonzero(self.unseen(state) & (state.seat != seats))):
             part = state.take(rows)
-            self.game.step(part, self.bidder(part, part.seed), check=False)
+            self.game.step(part, self.drawn.hidden_bids(part, part.seed), check=False)
             state.put(rows, part)
 
 

@@ -2,16 +2,17 @@
 
 How it decides
 --------------
-1. It draws worlds from the information set (uniform over what its seat cannot tell apart; hidden bids as its bidder
-   would bid on the sampled hands), a few at first and twice as many each time.
+1. It draws worlds from the information set: uniform over what its seat cannot tell apart; where seats have bid openly,
+   by how well the sampled hands fit the bids; hidden bids as its bidder would bid on these hands (:mod:`.worlds`).  A
+   few at first, and twice as many each time.
 2. Every action that is still in the running is tried in *the same* worlds and played on to the end of the hand by the
    roll-out agent: all worlds and actions of all games of the batch at once.  In copies of a world the agents' chance
    is the same as well, so what differs between two actions is as far as possible what they do.
 3. An action is dropped once it is worse than the best one by more than chance explains; a game whose choice is settled
    costs no more.
-4. It takes the action with the best mean lead, unless the roll-out agent's own choice is as good within half a standard
-   error: the best of many noisy means is not often the best action, and the roll-out agent has reasons of its own.
-   Where partners read what is done (bids in Sluff), its own choice stands at once (:class:`.stakes.Reach`).
+4. It takes the action with the best mean lead, unless the roll-out agent's own choice is as good within some standard
+   errors (``doubt``): the best of many noisy means is not often the best action, and the roll-out agent has reasons of
+   its own.  Where partners read what is done (bids in Sluff), its own choice stands at once (:class:`.stakes.Reach`).
 
 Known limits (Frank and Basin 1998; Long et al. 2010): it acts as if it would know the world from the next move on
 (strategy fusion), so it never plays to find something out or to keep something hidden.
@@ -28,14 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet, State
-from slopes_envs.chance import UInt64, derive
-from slopes_envs.game import BidModel
+from slopes_envs.chance import derive
 
 from ..base import Agent, make_agent
-from ..heuristic import HeuristicAgent
 from ..random import RandomAgent
 from .rollouts import Rollouts
 from .stakes import Floats, Reach, reach_of
+from .worlds import Worlds
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -76,7 +76,7 @@ class PimcAgent(Agent):
         self.worlds = worlds
         agent = make_agent(rollout, game) if isinstance(rollout, str) else rollout
         self.rollouts = Rollouts(game, agent, reach or reach_of(game))
-        self.bidder = hidden_bidder(game, agent)
+        self.drawn = Worlds(game, agent, self.rollouts.reach.fit)
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose an action in every game."""
@@ -111,7 +111,7 @@ class PimcAgent(Agent):
             if not len(rows):
                 break
             searched = view.take(rows)
-            worlds = searched.sample(count, derive(searched.keys, number), self.bidder)
+            worlds = self.drawn.draw(searched, count, derive(searched.keys, number))
             tally.add(rows, try_actions(self.rollouts, worlds, searched.seats, tally.running[rows], count))
             tally.drop_the_worse(max(SETTLED, doubt))
         return tally.best(habit, doubt)
@@ -202,14 +202,3 @@ class Tally:
         games = np.arange(len(habit))
         close = behind[games, habit] <= errors * error[games, habit]
         return np.where(self.running[games, habit] & close, habit, leader)
-
-
-def hidden_bidder(game: Game[Any, Any], agent: Agent) -> BidModel:
-    """How hidden bids are drawn in sampled worlds: as the roll-out agent bids, or a better one if that is random."""
-    knows_better = isinstance(agent, RandomAgent) and game.name in HeuristicAgent.games()
-    bidder = make_agent("heuristic", game) if knows_better else agent
-
-    def bid(state: State, keys: UInt64) -> Ints:
-        return bidder.act(InformationSet(game, state))
-
-    return bid

@@ -25,6 +25,7 @@ from slopes_envs.games.sluff import BIDS, CARDS
 
 from ..heuristic.slopes import evaluate as evaluate_slopes
 from ..heuristic.slopes import promising
+from .hearing import Fit, bids_in_sluff
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -51,11 +52,12 @@ class Reach:
     """Which actions are worth a search, ``bool[N, A]``; None for all that are legal."""
     doubt: float = 0.5
     """Standard errors that an action must be better than what the roll-out agent would do."""
+    fit: Fit | None = None
+    """How well worlds fit what other seats have said; None for worlds that are all equally likely."""
     spoken: Callable[[Bools], Bools] | None = None
     """Where actions tell partners something, ``bool[N]`` of the legal ones ``bool[N, A]``; None if nowhere.
 
-    These are left to the roll-out agent: partners go by what its bids mean, and worlds that are drawn afresh, whatever
-    was bid, do not know what they make of another.
+    These are left to the roll-out agent: partners go by what its bids mean.
     """
 
 
@@ -88,7 +90,8 @@ def reach_of(game: Game[Any, Any]) -> Reach:
     if game.name == "slippery_slope" and game.rules.reveal_bids == "after_scoring":
         return Reach(unit=4.0, unseen=_bids_in_secret)
     if game.name == "sluff":
-        return Reach(unit=40.0, spoken=_bids_in_sluff)
+        # A sluff is worth a hundred points: in so much noise the best of many means is seldom the best action.
+        return Reach(unit=40.0, fit=bids_in_sluff, spoken=_bids_in_sluff, doubt=1.5)
     units = {"slippery_slope": 4.0, "sloppy_seconds": 25.0, "slippery_sam": 30.0}
     return Reach(unit=units.get(game.name, game.reward_range[1] - game.reward_range[0]))
 

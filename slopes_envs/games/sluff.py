@@ -642,6 +642,38 @@ class Sluff(Game[SluffState, SluffRules]):
         world.doubles[rows, seats] = state.doubles[rows, seats]
         return world
 
+    def before_bids(self, state: SluffState, seats: ArrayLike) -> SluffState:
+        """The present hands as they stood when each of ``seats`` was to bid, which it has done since.
+
+        A copy: every seat with the cards it was dealt, and the bids of those before it in turn.
+
+        Raises
+        ------
+        ValueError
+            For a seat that has not bid yet.
+        """
+        b, p = len(state), self.num_players
+        rows, seats = np.arange(b), as_seats(seats, b, p)
+        if b and state.bids[rows, seats].min() < 0:
+            row = int(state.bids[rows, seats].argmin())
+            raise ValueError(f"{self.name}: expected seats that have bid, got seat {seats[row]} in game {row}")
+        turns = self._relative[self._next_seat[state.dealer], :-1]  # [B, P] whose turn it is first, second …
+        turn = turns[rows, seats]
+        past = state.copy()
+        past.doubles |= past.seen_twice | past.hands & past.seen
+        past.hands |= past.seen
+        past.bids[turns >= turn[:, None]] = -1
+        past.move += turn - past.moves
+        past.moves[:] = turn
+        past.seat[:] = seats
+        past.context[:] = NOTHING_LED
+        for nothing in (past.seen, past.seen_twice, past.gone, past.gone_twice, past.table, past.tricks, past.best):
+            nothing[:] = 0
+        past.voids[:] = 0
+        for nobody in (past.opener, past.leader, past.winner):
+            nobody[:] = -1
+        return past
+
     def count_worlds(self, state: SluffState, seats: ArrayLike) -> list[int]:
         """How many deals of the hidden cards agree with what each of ``seats`` knows: one number a game."""
         seats = as_seats(seats, len(state), self.num_players)
