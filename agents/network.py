@@ -70,14 +70,20 @@ class NetworkShape:
         What is shared between suits; None for a plain network.
     advice
         The agent whose choice the network sees behind the observation (:mod:`.advice`); None for none.
+    sharpness
+        Logits are this many times what the last layer gives: a large one where that is what actions are worth, which
+        differs by little.
     """
 
     layers: tuple[int, ...]
     left_out: tuple[str, ...] = ()
     suits: SuitShape | None = None
     advice: str | None = None
+    sharpness: float = 1.0
 
     def __post_init__(self) -> None:
+        if not 0 < self.sharpness < float("inf"):
+            raise ValueError(f"network: sharpness expected a number above 0, got {self.sharpness}")
         if self.advice is not None and self.advice not in ADVISERS:
             raise UnknownName("adviser of a network", str(self.advice), ADVISERS)
         if self.suits is not None and len(self.layers) != 2:
@@ -89,6 +95,8 @@ class NetworkShape:
         for option in ("suits", "advice"):
             if data[option] is None:
                 del data[option]
+        if data["sharpness"] == 1:
+            del data["sharpness"]
         plain: dict[str, Any] = json.loads(json.dumps(data))
         return plain
 
@@ -111,9 +119,11 @@ class NetworkShape:
             raise ValueError(
                 f"network: expected {{'layers': [widths], 'left_out': [names of planes]}}, got {str(data)[:200]}"
             )
-        suits = data.get("suits")
+        suits, sharpness = data.get("suits"), data.get("sharpness", 1.0)
+        if type(sharpness) not in (int, float):
+            raise ValueError(f"network: sharpness expected a number above 0, got {str(sharpness)[:200]}")
         shared = None if suits is None else _suits_from_json(suits)
-        return cls(tuple(layers), tuple(left_out), shared, data.get("advice"))
+        return cls(tuple(layers), tuple(left_out), shared, data.get("advice"), float(sharpness))
 
     def inputs(self, layout: Layout, num_actions: int) -> int:
         """Number of features that the network is given: D, or with advice D + A."""
@@ -306,18 +316,32 @@ class AdvisedTrunk(nn.Module):
 
 
 class AdvisedHead(nn.Module):
-    """Action logits from what an :class:`AdvisedTrunk` gives: what is advised begins with :data:`TRUST` more."""
+    """Action logits from what an :class:`AdvisedTrunk` gives: what is advised begins with so much more."""
 
-    def __init__(self, head: nn.Linear | SuitHead, num_actions: int) -> None:
+    def __init__(self, head: nn.Linear | SuitHead, num_actions: int, trust: float) -> None:
         super().__init__()
         self.inner = head
         self.num_actions = num_actions
-        self.trust = nn.Parameter(torch.tensor([TRUST]))
+        self.trust = nn.Parameter(torch.tensor([trust]))
 
     def forward(self, encoded: Tensor) -> Tensor:
         """Logits."""
         logits: Tensor = self.inner(encoded[:, : -self.num_actions])
         return logits + self.trust * encoded[:, -self.num_actions :]
+
+
+class SharpHead(nn.Module):
+    """Action logits that are many times what a head gives."""
+
+    def __init__(self, head: nn.Linear | SuitHead | AdvisedHead, sharpness: float) -> None:
+        super().__init__()
+        self.inner = head
+        self.sharpness = sharpness
+
+    def forward(self, encoded: Tensor) -> Tensor:
+        """Logits."""
+        logits: Tensor = self.sharpness * self.inner(encoded)
+        return logits
 
 
 def make_trunk(shape: NetworkShape, layout: Layout, num_actions: int) -> Trunk | SuitTrunk | AdvisedTrunk:
@@ -331,14 +355,15 @@ def make_trunk(shape: NetworkShape, layout: Layout, num_actions: int) -> Trunk |
 
 def make_action_head(
     shape: NetworkShape, layout: Layout, width: int, num_actions: int
-) -> nn.Linear | SuitHead | AdvisedHead:
+) -> nn.Linear | SuitHead | AdvisedHead | SharpHead:
     """What turns the last hidden layer, ``width`` wide, into action logits."""
     inner = width if shape.advice is None else width - num_actions
     if shape.suits is None:
-        head: nn.Linear | SuitHead = nn.Linear(inner, num_actions)
+        plain: nn.Linear | SuitHead = nn.Linear(inner, num_actions)
     else:
-        head = SuitHead(shape, shape.suits, layout, num_actions)
-    return head if shape.advice is None else AdvisedHead(head, num_actions)
+        plain = SuitHead(shape, shape.suits, layout, num_actions)
+    head = plain if shape.advice is None else AdvisedHead(plain, num_actions, TRUST / shape.sharpness)
+    return head if shape.sharpness == 1 else SharpHead(head, shape.sharpness)
 
 
 def masked_log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:

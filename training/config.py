@@ -55,6 +55,7 @@ class Network(_Strict):
     left_out: tuple[str, ...] = ()
     suits: Suits | None = Field(None, description="what is shared over the suits; layers: one of a suit, one of all")
     advice: Adviser | None = Field(None, description="whose choice the network sees")
+    sharpness: PositiveFloat = Field(1.0, description="logits are so many times what the last layer gives")
 
     @model_validator(mode="after")
     def _layers_fit(self) -> Network:
@@ -68,7 +69,7 @@ class Network(_Strict):
     def shape(self) -> NetworkShape:
         """The same for the network."""
         suits = None if self.suits is None else SuitShape(**self.suits.model_dump())
-        return NetworkShape(self.layers, self.left_out, suits, self.advice)
+        return NetworkShape(self.layers, self.left_out, suits, self.advice, self.sharpness)
 
 
 class Evaluation(_Strict):
@@ -112,7 +113,7 @@ class _Phase(_Strict):
     """A part of the run before self-play, and how it is learned from."""
 
     agent: str = Field(description="an agent's spec")
-    share: float | None = Field(None, gt=0, lt=1, description="how much of the run's length it takes")
+    share: float | None = Field(None, gt=0, le=1, description="how much of the run's length it takes")
     decisions: PositiveInt | None = Field(
         None, description="or how many decisions it takes; they count among the run's"
     )
@@ -144,7 +145,20 @@ class LookAhead(_Phase):
     """After the warm start, all actions of a decision are compared: an agent plays the same hand on from each."""
 
     part: float = Field(0.25, gt=0, le=1, description="of the decisions with a choice that are looked at")
-    entropy: float = Field(0.02, ge=0, description="bonus for entropy, in units of the rewards after scaling")
+    learn: Literal["choice", "worth"] = Field(
+        "choice", description="a choice that brings much, or what each action is worth, which the logits then tell"
+    )
+    entropy: float = Field(0.02, ge=0, description="'choice': bonus for entropy, in units of the rewards after scaling")
+    doubt: float = Field(
+        0.0, ge=0, description="'worth': by how much, in the same units, an action must be better than the advice"
+    )
+
+    @model_validator(mode="after")
+    def _fits_what_is_learned(self) -> Self:
+        other = {"choice": "doubt", "worth": "entropy"}[self.learn]
+        if getattr(self, other) != type(self).model_fields[other].default:
+            raise ValueError(f"{other} is not for learn: {self.learn}")
+        return self
 
 
 class Magnet(_Strict):
@@ -206,18 +220,20 @@ class TrainingConfig(_Strict):
         given = {name: phase for name, phase in phases.items() if phase is not None}
         if len({phase.share is None for phase in given.values()}) > 1:
             raise ValueError("warm_start and look_ahead: expected both in share or both in decisions")
-        if sum(phase.share or 0.0 for phase in given.values()) >= 1:
-            raise ValueError("warm_start.share and look_ahead.share: expected less than 1 together")
+        if sum(phase.share or 0.0 for phase in given.values()) > 1:
+            raise ValueError("warm_start.share and look_ahead.share: expected at most 1 together")
         taken = sum(phase.decisions or 0 for phase in given.values())
-        if self.minutes is None and taken >= self.decisions:
+        if self.minutes is None and taken > self.decisions:
             names = " and ".join(f"{name}.decisions" for name in given)
             raise ValueError(
-                f"{names}: expected fewer than the {self.decisions} of the run, among which they count, got {taken}"
+                f"{names}: expected at most the {self.decisions} of the run, among which they count, got {taken}"
             )
         if self.look_ahead is not None and self.reward != "difference":
             raise ValueError(
                 f"look_ahead compares by what is gained on the others: expected reward: difference, got {self.reward}"
             )
+        if self.look_ahead is not None and self.look_ahead.doubt and self.network.advice is None:
+            raise ValueError("look_ahead.doubt is about departing from advice: expected network.advice")
 
     @property
     def past(self) -> tuple[int, int] | None:

@@ -62,6 +62,42 @@ class Comparison:
         return np.where(legal, leads, 0.0)
 
 
+def worth_loss(
+    logits: Tensor, legal: Tensor, worth: Tensor, sharpness: float, favoured: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The loss that makes logits tell what actions are worth.
+
+    A policy that is to *choose* well from single worlds leaves off trying what is seldom better; estimates go on
+    learning from all actions alike, and are right on the average however noisy the worlds are.
+
+    Parameters
+    ----------
+    logits, legal
+        ``float32[N, A]``, ``bool[N, A]``.
+    worth
+        ``float32[N, A]``, what every action brings.
+    sharpness
+        Logits are this many times the estimates.
+    favoured
+        ``float32[N, A]``: what the policy adds to the estimates of some actions; None for nothing.
+
+    Returns
+    -------
+    the loss, as a squared error a decision; what the policy brings and how much more that is than an even choice would
+    bring, as :func:`improvement_loss`
+    """
+    estimates = logits / sharpness
+    if favoured is not None:
+        estimates = estimates - favoured
+    chosen = torch.softmax(torch.where(legal, logits.detach(), -torch.inf), dim=1)
+    even = (worth * legal).sum(dim=1) / legal.sum(dim=1)
+    mean = (estimates * legal).sum(dim=1) / legal.sum(dim=1)
+    advantages = torch.where(legal, worth - even[:, None], 0.0)
+    errors = torch.where(legal, estimates - mean[:, None] - advantages, 0.0)
+    gain = (chosen * advantages).sum(dim=1)
+    return errors.square().sum(dim=1).mean(), even + gain, gain.mean()
+
+
 def improvement_loss(
     logits: Tensor, legal: Tensor, worth: Tensor, entropy_weight: float
 ) -> tuple[Tensor, Tensor, Tensor]:

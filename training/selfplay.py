@@ -33,7 +33,7 @@ from slopes_envs.chance import below, derive
 from .advantages import Advantages, seat_advantages
 from .checkpoint import header, write_checkpoint
 from .config import LookAhead, Magnet, WarmStart
-from .look_ahead import improvement_loss
+from .look_ahead import improvement_loss, worth_loss
 from .past import PastSelves
 from .policies import SelfPlayPolicy
 from .tables import Ended, SelfPlayEnv, Snapshot, Tables
@@ -514,7 +514,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         if not rows.any():
             return
         losses = [
-            self._improvement_step(batch, self.look_ahead.entropy)
+            self._improvement_step(batch, self.look_ahead)
             for batch in self._batches(_Samples.compared(rollout), self.look_ahead.epochs)
         ]
         if self.magnet is not None:
@@ -523,11 +523,16 @@ class SelfPlayMaskablePPO(MaskablePPO):
             self.logger.record(f"look_ahead/{name}", float(value))
         self.logger.record("look_ahead/compared", int(rows.sum()))
 
-    def _improvement_step(self, batch: _Samples, entropy: float) -> tuple[float, ...]:
+    def _improvement_step(self, batch: _Samples, settings: LookAhead) -> tuple[float, ...]:
         """One step of the optimiser on one minibatch; returns what is logged."""
         assert batch.targets is not None
         logits, values = self.policy.logits_and_values(batch.observations)
-        loss, batch.returns, gain = improvement_loss(logits, batch.legal, batch.targets, entropy)
+        if settings.learn == "worth":
+            advised = None if not settings.doubt else batch.observations[:, -logits.shape[1] :] * settings.doubt
+            sharpness = self.policy.shape.sharpness
+            loss, batch.returns, gain = worth_loss(logits, batch.legal, batch.targets, sharpness, advised)
+        else:
+            loss, batch.returns, gain = improvement_loss(logits, batch.legal, batch.targets, settings.entropy)
         value_loss = self._value_loss(values, batch)
         self._step(loss + self.vf_coef * value_loss)
         return tuple(float(value.detach()) for value in (loss, value_loss, gain))
