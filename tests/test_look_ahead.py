@@ -18,7 +18,7 @@ from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape
 from slopes_envs import InformationSet, game_names, make_game
 from slopes_training.config import LookAhead, default_config_path, load_config
-from slopes_training.look_ahead import Comparison, improvement_loss
+from slopes_training.look_ahead import Comparison, improvement_loss, worth_loss
 from slopes_training.policies import SelfPlayPolicy
 from slopes_training.selfplay import Phase, SelfPlayMaskablePPO
 from slopes_training.tables import Against, SelfPlayEnv, Tables
@@ -83,6 +83,47 @@ def test_the_loss_leads_to_the_best_legal_action() -> None:
     assert logits.grad is not None and logits.grad[0, 2] == 0  # illegal
 
 
+@pytest.mark.parametrize("sharpness", [1.0, 20.0])
+def test_logits_come_to_tell_what_actions_are_worth(sharpness: float) -> None:
+    """But for a constant a decision, and for what is added in favour of an action."""
+    worth = torch.tensor([[1.0, 2.0, 5.0], [0.0, -1.0, -2.0], [7.0, 0.0, 0.0]])
+    legal = torch.tensor([[True, True, False], [True, True, True], [True, False, False]])
+    favoured = torch.tensor([[0.25, 0.0, 0.0], [0.0, 0.0, 0.5], [1.0, 0.0, 0.0]])
+    logits = torch.zeros(3, 3, requires_grad=True)
+    optimiser = torch.optim.Adam([logits], lr=0.05 * sharpness)
+    for _ in range(600):
+        loss, brought, gain = worth_loss(logits, legal, worth, sharpness, favoured)
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+    assert loss.item() == pytest.approx(0, abs=1e-6)
+    told = (logits / sharpness - favoured).detach()
+    assert float(told[0, 1] - told[0, 0]) == pytest.approx(1, abs=1e-3)
+    assert (told[1, 0] - told[1]).tolist() == pytest.approx([0, 1, 2], abs=1e-3)
+    assert logits.grad is not None and logits.grad[0, 2] == 0  # illegal
+    chances = torch.where(legal, logits.detach(), -torch.inf).softmax(1)
+    assert torch.allclose(brought, (chances * torch.where(legal, worth, 0.0)).sum(1), atol=1e-4)
+    even = torch.tensor([1.5, -1.0, 7.0])
+    assert float(gain) == pytest.approx(float((brought - even).mean()), abs=1e-5)
+
+
+def test_estimates_are_right_on_the_average_however_noisy_the_worlds() -> None:
+    """What is seldom better but better on the average is found; nothing is favoured."""
+    generator = torch.Generator().manual_seed(3)
+    mean, spread = torch.tensor([0.0, 0.3, -0.2]), torch.tensor([0.1, 4.0, 0.1])
+    worth = mean + spread * torch.randn(4000, 3, generator=generator)
+    worth += mean - worth.mean(dim=0)
+    legal = torch.ones(4000, 3, dtype=torch.bool)
+    logits = torch.zeros(1, 3, requires_grad=True)
+    optimiser = torch.optim.Adam([logits], lr=0.05)
+    for _ in range(300):
+        loss, _, _ = worth_loss(logits.expand(4000, 3), legal, worth, 1.0, None)
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+    assert torch.allclose(logits - logits.mean(), mean - mean.mean(), atol=0.01)
+
+
 def test_entropy_keeps_chances_that_follow_the_worth() -> None:
     """With a bonus for entropy the best chances are proportional to exp(worth / weight)."""
     worth, legal = torch.tensor([[0.0, 0.2, 0.3]]), torch.ones(1, 3, dtype=torch.bool)
@@ -143,6 +184,37 @@ def test_the_value_head_learns_what_the_policy_brings() -> None:
         model.train()
         errors.append(model.logger.name_to_value["look_ahead/value_loss"])
     assert np.mean(errors[-3:]) < 0.8 * errors[0]
+
+
+def test_a_look_ahead_for_what_actions_are_worth_learns_it_within_the_run() -> None:
+    """The error falls, and with it the policy gets better; the doubt is added to the advice, and to nothing else."""
+    game = make_game(GAME, match="hand")
+    agent = make_agent("heuristic", game)
+    tables = Tables(
+        game, 96, seed=2, against=[], comparison=Comparison(game, agent), adviser=make_agent("greedy", game)
+    )
+    model = SelfPlayMaskablePPO(
+        SelfPlayPolicy,
+        SelfPlayEnv([tables]),
+        network=NetworkShape((64,), advice="greedy", sharpness=5.0),
+        n_steps=33,
+        batch_size=256,
+        look_ahead=LookAhead(agent="heuristic", decisions=10**6, part=0.5, learn="worth", doubt=0.2, epochs=3),
+        reward_kind="difference",
+        reward_scale=5.0,
+        seed=1,
+        device="cpu",
+    )
+    model._setup_learn(10**6)
+    assert model.phase is Phase.COMPARE
+    logged: dict[str, list[float]] = {"look_ahead/loss": [], "look_ahead/gain": []}
+    for _ in range(8):
+        model.collect_rollouts(model.env, model._init_callback(None), None, model.n_steps)
+        model.train()
+        for name, values in logged.items():
+            values.append(model.logger.name_to_value[name])
+    assert np.mean(logged["look_ahead/loss"][-3:]) < 0.9 * logged["look_ahead/loss"][0]
+    assert np.mean(logged["look_ahead/gain"][-3:]) > logged["look_ahead/gain"][0]
 
 
 def test_a_short_look_ahead_beats_random(tmp_path: Path) -> None:
@@ -207,13 +279,23 @@ def test_phases_follow_each_other(tmp_path: Path) -> None:
             "expected both in share or both in decisions",
         ),
         (
-            ["look_ahead={agent: heuristic, share: 0.6}", "warm_start={agent: random, share: 0.4}"],
-            "expected less than 1 together",
+            ["look_ahead={agent: heuristic, share: 0.7}", "warm_start={agent: random, share: 0.4}"],
+            "expected at most 1 together",
         ),
         (
-            ["look_ahead={agent: heuristic, decisions: 6}", "warm_start={agent: random, decisions: 5}", "decisions=11"],
-            "warm_start.decisions and look_ahead.decisions: expected fewer than the 11 of the run",
+            ["look_ahead={agent: heuristic, decisions: 6}", "warm_start={agent: random, decisions: 6}", "decisions=11"],
+            "warm_start.decisions and look_ahead.decisions: expected at most the 11 of the run",
         ),
+        (["look_ahead={agent: heuristic, share: 0.5, doubt: 0.1}"], "look_ahead: doubt is not for learn: choice"),
+        (
+            ["look_ahead={agent: heuristic, share: 0.5, learn: worth, entropy: 0.1}"],
+            "look_ahead: entropy is not for learn: worth",
+        ),
+        (
+            ["look_ahead={agent: heuristic, share: 0.5, learn: worth, doubt: 0.1}", "reward=difference"],
+            "look_ahead.doubt is about departing from advice: expected network.advice",
+        ),
+        (["network.sharpness=0"], "network.sharpness: Input should be greater than 0"),
     ],
 )
 def test_wrong_configurations_are_refused(overrides: list[str], reason: str) -> None:

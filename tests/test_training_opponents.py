@@ -532,6 +532,7 @@ def test_a_run_over_variants_resumes_exactly(tmp_path: Path, monkeypatch: pytest
     overrides = [
         *BASE,
         "moves=31",  # rollouts end in mid-hand
+        "look_ahead=null",
         "rules={match: hand}",
         "variants=[{rules: {num_players: 4}}, {rules: {num_players: 6}}]",
         "opponents=[{agent: random, share: 0.3, partner: true}, {agent: past, share: 0.3, every: 1000}]",
@@ -601,7 +602,7 @@ def test_a_short_training_after_a_warm_start_knows_the_heuristic(tmp_path: Path)
         (["opponents=[{agent: random, share: 0.1, every: 5}]"], "every and keep are for agent 'past' only"),
         (["opponents=[{agent: random, shar: 0.1}]"], "unknown field of opponents.0 'shar'; did you mean 'share'"),
         (["warm_start={agnet: random, decisions: 9}"], "unknown field of warm_start 'agnet'; did you mean 'agent'"),
-        (["warm_start={agent: random, decisions: 12000000}"], "expected fewer than the 12000000 of the run"),
+        (["warm_start={agent: random, decisions: 12000001}"], "expected at most the 12000000 of the run"),
         (["warm_start={agent: random, decisions: 9, smoothing: 1}"], "warm_start.smoothing: Input should be less"),
         (["magnet={weight: 0.1, tau: 0}"], "magnet.tau: Input should be greater than 0"),
         (["stop={patience: 0}"], "stop.patience: Input should be greater than 0"),
@@ -638,7 +639,7 @@ def test_what_does_not_fit_is_refused_before_a_file_is_touched(
 
 
 def test_a_warm_start_longer_than_the_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="expected fewer than the 50 of the run"):
+    with pytest.raises(ValueError, match="expected at most the 50 of the run"):
         run("slippery_slope", out=tmp_path / "run", overrides=EVERYTHING, decisions=50, console=quiet())
 
 
