@@ -3,8 +3,10 @@
 =============== ========= =========================================================================================
 library         layer     what is timed
 =============== ========= =========================================================================================
-``open_spiel``  python    from Python, after the deal: ``legal_actions`` and ``apply_action``
+``open_spiel``  python    from Python, deals included: ``legal_actions`` and ``apply_action``, for chance, too
                 observed  the same, with a reused observer buffer and mask filled before every decision
+                dealt     as python, but from copies of games that have been dealt already; likewise
+                          ``dealt observed``
                 cpp       inside C++, deals included: ``evaluate_bots`` with its own random bots
                 rollout   inside C++, after the deal: its random roll-outs under a search of one simulation
 ``rlcard``      env       ``step``, which gives observation and legal actions
@@ -33,6 +35,7 @@ from .layers import AEC, AEC_RAW, OBSERVED, Aec
 from .timing import Subject
 
 PYTHON, CPP, ROLLOUT, ENV = "python", "cpp", "rollout", "env"
+DEALT, DEALT_OBSERVED = "dealt", "dealt observed"
 
 OPEN_SPIEL: dict[str, dict[str, Any]] = {
     "oh_hell": {"players": 3},
@@ -47,7 +50,7 @@ PETTINGZOO = {"leduc_holdem": "leduc_holdem_v4", "texas_holdem": "texas_holdem_v
 PGX = ("leduc_holdem", "kuhn_poker", "sparrow_mahjong")
 
 DEALS = 64
-"""Dealt starts of a game that are played again and again."""
+"""Dealt starts of a game that are played again and again where deals are not to count."""
 
 GAMES_A_PLAY = 200
 ROLLOUTS = 50
@@ -94,15 +97,15 @@ def _quiet() -> Iterator[None]:
 # ------------------------------------------------------------------------------------------------------- OpenSpiel
 
 
-class _Dealt:
-    """A game of OpenSpiel, and starts of it in which everything has been dealt."""
+class _Starts:
+    """A game of OpenSpiel, its first state, and starts of it in which everything has been dealt."""
 
     def __init__(self, name: str, parameters: dict[str, Any], seed: int) -> None:
         self.spiel = import_module("pyspiel")
         self.game = self.spiel.load_game(name, parameters)
         self.seed = seed
         self.random = random.Random(seed)
-        self.starts = [self._deal() for _ in range(DEALS)]
+        self.dealt = [self._deal() for _ in range(DEALS)]
         self.next = 0
 
     def _deal(self) -> Any:
@@ -112,10 +115,14 @@ class _Dealt:
             state.apply_action(self.random.choices(outcomes, chances)[0])
         return state
 
-    def start(self) -> Any:
-        """The next of the starts."""
+    def first(self) -> Any:
+        """A game before its deal."""
+        return self.game.new_initial_state()
+
+    def next_dealt(self) -> Any:
+        """A copy of the next of the dealt starts."""
         self.next = (self.next + 1) % DEALS
-        return self.starts[self.next]
+        return self.dealt[self.next].clone()
 
     def play_bare(self, state: Any) -> int:
         """Play a game to its end; returns the number of decisions."""
@@ -129,20 +136,32 @@ class _Dealt:
         return decisions
 
 
-def _python(dealt: _Dealt) -> Callable[[], int]:
-    return lambda: dealt.play_bare(dealt.start().clone())
+def _python(starts: _Starts) -> Callable[[], int]:
+    return lambda: starts.play_bare(starts.first())
 
 
-def _python_observed(dealt: _Dealt) -> Callable[[], int]:
+def _dealt(starts: _Starts) -> Callable[[], int]:
+    return lambda: starts.play_bare(starts.next_dealt())
+
+
+def _python_observed(starts: _Starts) -> Callable[[], int]:
+    return _observed(starts, starts.first)
+
+
+def _dealt_observed(starts: _Starts) -> Callable[[], int]:
+    return _observed(starts, starts.next_dealt)
+
+
+def _observed(starts: _Starts, start: Callable[[], Any]) -> Callable[[], int]:
     observation = import_module("open_spiel.python.observation")
-    kind = dealt.game.get_type()
-    recall = None if kind.provides_observation_tensor else dealt.spiel.IIGObservationType(perfect_recall=True)
-    observer = observation.make_observation(dealt.game, recall)
-    mask = np.zeros(dealt.game.num_distinct_actions(), np.int8)
-    chance = dealt.random.random
+    kind = starts.game.get_type()
+    recall = None if kind.provides_observation_tensor else starts.spiel.IIGObservationType(perfect_recall=True)
+    observer = observation.make_observation(starts.game, recall)
+    mask = np.zeros(starts.game.num_distinct_actions(), np.int8)
+    chance = starts.random.random
 
     def play() -> int:
-        state = dealt.start().clone()
+        state = start()
         decisions = 0
         while not state.is_terminal():
             legal = state.legal_actions()
@@ -159,15 +178,15 @@ def _python_observed(dealt: _Dealt) -> Callable[[], int]:
     return play
 
 
-def _cpp(dealt: _Dealt) -> Callable[[], int]:
-    spiel, game = dealt.spiel, dealt.game
+def _cpp(starts: _Starts) -> Callable[[], int]:
+    spiel, game = starts.spiel, starts.game
 
     def games() -> Iterator[Any]:
         """The same games at every call: the bots begin with the same seeds."""
-        bots = [spiel.make_uniform_random_bot(player, dealt.seed + player) for player in range(game.num_players())]
+        bots = [spiel.make_uniform_random_bot(player, starts.seed + player) for player in range(game.num_players())]
         for number in range(GAMES_A_PLAY):
             state = game.new_initial_state()
-            spiel.evaluate_bots(state, bots, dealt.seed + number)
+            spiel.evaluate_bots(state, bots, starts.seed + number)
             yield state
 
     decisions = sum(1 for state in games() for move in state.full_history() if move.player >= 0)
@@ -180,15 +199,15 @@ def _cpp(dealt: _Dealt) -> Callable[[], int]:
     return play
 
 
-def _rollout(dealt: _Dealt) -> Callable[[], int]:
-    spiel = dealt.spiel
-    evaluator = spiel.RandomRolloutEvaluator(ROLLOUTS, dealt.seed)
-    bot = spiel.MCTSBot(dealt.game, evaluator, 1.0, 1, 100, False, dealt.seed, False)
-    lengths = [sum(dealt.play_bare(state.clone()) for _ in range(PLAYS_TO_COUNT)) for state in dealt.starts]
+def _rollout(starts: _Starts) -> Callable[[], int]:
+    spiel = starts.spiel
+    evaluator = spiel.RandomRolloutEvaluator(ROLLOUTS, starts.seed)
+    bot = spiel.MCTSBot(starts.game, evaluator, 1.0, 1, 100, False, starts.seed, False)
+    lengths = [sum(starts.play_bare(state.clone()) for _ in range(PLAYS_TO_COUNT)) for state in starts.dealt]
     decisions = round(ROLLOUTS * sum(lengths) / PLAYS_TO_COUNT)
 
     def play() -> int:
-        for state in dealt.starts:
+        for state in starts.dealt:
             bot.step(state)
         return decisions
 
@@ -196,9 +215,16 @@ def _rollout(dealt: _Dealt) -> Callable[[], int]:
 
 
 def _open_spiel(seed: int) -> list[Subject]:
-    layers = {PYTHON: _python, OBSERVED: _python_observed, CPP: _cpp, ROLLOUT: _rollout}
+    layers = {
+        PYTHON: _python,
+        OBSERVED: _python_observed,
+        DEALT: _dealt,
+        DEALT_OBSERVED: _dealt_observed,
+        CPP: _cpp,
+        ROLLOUT: _rollout,
+    }
     return [
-        Subject(f"open_spiel/{name}", parameters, layer, 1, make(_Dealt(name, parameters, seed)))
+        Subject(f"open_spiel/{name}", parameters, layer, 1, make(_Starts(name, parameters, seed)))
         for name, parameters in OPEN_SPIEL.items()
         for layer, make in layers.items()
     ]

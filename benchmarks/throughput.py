@@ -65,9 +65,16 @@ COMPARED: dict[str, tuple[tuple[str, str], ...]] = {
         ("open_spiel", peers.CPP),
         ("open_spiel", peers.ROLLOUT),
         ("open_spiel", peers.PYTHON),
+        ("open_spiel", peers.DEALT),
         (c_reference.LIBRARY, CORE),
     ),
-    OBSERVED: (("open_spiel", OBSERVED), ("rlcard", peers.ENV), ("pgx", OBSERVED), (c_reference.LIBRARY, OBSERVED)),
+    OBSERVED: (
+        ("open_spiel", OBSERVED),
+        ("open_spiel", peers.DEALT_OBSERVED),
+        ("rlcard", peers.ENV),
+        ("pgx", OBSERVED),
+        (c_reference.LIBRARY, OBSERVED),
+    ),
     AEC_RAW: (("pettingzoo", AEC_RAW),),
     AEC: (("pettingzoo", AEC),),
 }

@@ -15,7 +15,7 @@ from .keeping import write_bytes, write_json
 from .layers import AEC, AEC_RAW, BATCHED, CORE, LAYERS, OBSERVED, SB3, VECTOR
 from .markdown import between
 from .markdown import table as markdown_table
-from .peers import CPP, ENV, PYTHON, ROLLOUT
+from .peers import CPP, DEALT, DEALT_OBSERVED, ENV, PYTHON, ROLLOUT
 from .terminal import line, table
 from .timing import DECISIONS, GAMES, LENGTH, MEMORY
 
@@ -34,8 +34,10 @@ OURSELVES = "slopes_envs"
 """What our own layers are called where others are compared with them."""
 
 PEER_TITLES = {
-    ("open_spiel", PYTHON): "OpenSpiel from Python, after the deal",
-    ("open_spiel", OBSERVED): "OpenSpiel from Python, with observation and mask",
+    ("open_spiel", PYTHON): "OpenSpiel from Python, deals included",
+    ("open_spiel", DEALT): "OpenSpiel from Python, after the deal",
+    ("open_spiel", OBSERVED): "OpenSpiel from Python, with observation and mask, deals included",
+    ("open_spiel", DEALT_OBSERVED): "OpenSpiel from Python, with observation and mask, after the deal",
     ("open_spiel", CPP): "OpenSpiel inside C++, deals included",
     ("open_spiel", ROLLOUT): "OpenSpiel inside C++, after the deal",
     ("rlcard", ENV): "RLCard",

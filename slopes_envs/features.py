@@ -208,7 +208,9 @@ class Layout:
         if len(numbers) != self._one_lanes:
             raise ValueError(f"expected {self._one_lanes} numbers in all, got {len(numbers)}")
         others = map(and_, numbers[len(self._one_tables) :], self._one_masks)
-        features = sum(map(getitem, self._one_tables, numbers)) + sum(map(lshift, others, self._one_shifts))
+        # Adding a zero to a number of a thousand bits would cost as much as any other.
+        coded = sum(filter(None, map(getitem, self._one_tables, numbers)))
+        features = coded + sum(filter(None, map(lshift, others, self._one_shifts)))
         packed = np.frombuffer(features.to_bytes(8 * self._num_words, "little"), np.uint8)
         observation = np.unpackbits(packed, count=self.size, bitorder="little")[None]
         if out is None:
