@@ -10,6 +10,7 @@ from helpers import new_batch, staggered
 from numpy.typing import NDArray
 
 from slopes_agents import make_agent
+from slopes_agents.heuristic import fit_slopes
 from slopes_agents.heuristic import slopes as player
 from slopes_agents.play import play_out
 from slopes_envs import InformationSet, derive, make_game, match_seed
@@ -314,3 +315,53 @@ def test_promising_actions_are_those_of_the_best_ends() -> None:
             assert np.array_equal(found.argmax(axis=1), choice) and (found.sum(axis=1) == 1).all()
         before = found
     assert (before.sum(axis=1) > 2).mean() > 0.2
+
+
+# ------------------------------------------------------------------------------------------------------------ the fit
+
+
+def test_positions_of_the_fit_carry_the_final_reward_of_their_seat() -> None:
+    game = make_game("slopes", max_turns=60)
+    assert isinstance(game, slopes.Slopes)
+    seeds = match_seed(4, np.arange(60))
+    found = fit_slopes.played(game, seeds, 100)
+    assert set(np.unique(found.match)) <= set(range(100, 160))
+    assert set(np.unique(found.reward)) == {-1.0, 0.0, 1.0}
+    for match in np.unique(found.match):
+        rewards = found.reward[found.match == match]
+        assert len(set(np.abs(rewards))) == 1  # a match has one winner, or none
+        if rewards[0]:
+            assert {-1.0, 1.0} == set(rewards)
+    assert ((found.left >= 0) & (found.left <= 60)).all()
+    assert 0.4 < found.to_move.mean() < 0.6
+    again = fit_slopes.played(game, seeds[:20], 100)
+    rows = found.match < 120  # matches do not depend on the others of their batch
+    assert sorted(found.considered[:, rows].sum(axis=0)) == pytest.approx(sorted(again.considered.sum(axis=0)))
+
+
+def test_the_fit_finds_the_factors_that_made_the_rewards() -> None:
+    rng = np.random.default_rng(2)
+    count, number = len(player.CONSIDERATIONS), 4000
+    factors = np.append(rng.normal(0, 0.7, 2 * count), np.log(90))
+    positions = fit_slopes.Positions(
+        rng.normal(0, 1, (count, number)),
+        rng.random(number) < 0.5,
+        rng.integers(1, 500, number).astype(np.float64),
+        np.zeros(number),
+        np.arange(number),
+    )
+    positions = positions._replace(reward=fit_slopes.expected(factors, positions))
+    assert fit_slopes.fitted(positions) == pytest.approx(factors, abs=1e-3)
+
+
+def test_the_factors_in_use_are_expected_as_the_fit_expects() -> None:
+    """The formula of the fit and that of the player are one."""
+    game = make_game("slopes")
+    state: Any = going(staggered(game, 60, 200))
+    view = InformationSet(game, state)
+    sight, decided, considered = player.considerations(view)
+    left = np.maximum(game.rules.max_turns - sight.turns, 0).astype(np.float64)
+    positions = fit_slopes.Positions(considered, sight.to_move, left, np.zeros(len(view)), np.arange(len(view)))
+    factors = np.append(player.EVALUATION.reshape(-1), np.log(player.TURNS_TO_DECIDE))
+    open_ = decided == 0
+    assert player.evaluate(view)[open_] == pytest.approx(fit_slopes.expected(factors, positions)[open_])
