@@ -734,7 +734,7 @@ CONSIDERATIONS = (
 )  # fmt: skip
 # Log odds by consideration, for seats that are to move and for those that are not, as ``fit_slopes`` makes them from
 # 10,000 matches of the player against itself.  In a fifth of these, left out of the fit, expected and final rewards
-# correlated by 0.46, and where -0.67, -0.47, -0.28, -0.08, 0.08, 0.28, 0.47 and 0.67 were expected the means came out as
+# correlated by 0.46, and where -0.67, -0.47, -0.28, -0.08, 0.08, 0.28, 0.47 and 0.67 were expected the means were
 # -0.80, -0.58, -0.26, -0.04, 0.03, 0.26, 0.61 and 0.80.
 EVALUATION: Floats = np.array(
     [
