@@ -14,7 +14,7 @@ Shape letters: **B** matches, **N** positions.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -44,7 +44,8 @@ class Positions(NamedTuple):
 
     def where(self, mask: NDArray[np.bool_]) -> Positions:
         """Some of them."""
-        return Positions(*(array[..., mask] for array in self))
+        arrays: list[Any] = [array[..., mask] for array in self]
+        return Positions(*arrays)
 
 
 def played(game: Slopes, seeds: UInt64, first: int) -> Positions:
@@ -88,7 +89,8 @@ def played(game: Slopes, seeds: UInt64, first: int) -> Positions:
 
 def joined(parts: list[Positions]) -> Positions:
     """All of them."""
-    return Positions(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
+    arrays: list[Any] = [np.concatenate(several, axis=-1) for several in zip(*parts, strict=True)]
+    return Positions(*arrays)
 
 
 def expected(factors: Floats, positions: Positions) -> Floats:
