@@ -277,7 +277,7 @@ class OpenSpielIsmcts(Agent):
     def root(self, view: InformationSet) -> Root:
         """Search a batch of one."""
         iterations = self.like.iterations
-        tables = Table.of(self.spiel_game, view.sample(iterations, bids=self.like.bidder))
+        tables = Table.of(self.spiel_game, view.sample(iterations, bids=self.like.drawn.hidden_bids))
         worlds: Iterator[Table] = iter(tables)
         chance = Chance(int(view.keys[0]))
         bot = self._search.ISMCTSBot(

@@ -735,14 +735,14 @@ CONSIDERATIONS = (
 # Log odds by consideration, for seats that are to move and for those that are not, as ``fit_slopes`` makes them from
 # 10,000 matches of the player against itself.  In a fifth of these, left out of the fit, expected and final rewards
 # correlated by 0.46, and where -0.67, -0.47, -0.28, -0.08, 0.08, 0.28, 0.47 and 0.67 were expected the means were
-# -0.80, -0.58, -0.26, -0.04, 0.03, 0.26, 0.61 and 0.80.
+# -0.85, -0.59, -0.25, -0.03, 0.03, 0.26, 0.60 and 0.81.
 EVALUATION: Floats = np.array(
     [
-        [0.20, 1.73, -0.58, 4.67, 0.98, -1.08, 0.05, 0.05],
-        [0.51, 1.84, -0.66, 5.12, 0.97, -1.15, 0.06, 0.06],
+        [0.18, 2.05, -0.15, 4.59, 1.02, -1.10, 0.05, 0.04],
+        [0.51, 2.07, -0.37, 5.16, 1.00, -1.18, 0.06, 0.05],
     ]
 )
-TURNS_TO_DECIDE = 109
+TURNS_TO_DECIDE = 124
 """The fewer turns are left in terms of these, the likelier is a draw."""
 
 
