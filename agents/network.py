@@ -92,11 +92,9 @@ class NetworkShape:
     def as_json(self) -> dict[str, Any]:
         """Plain lists, numbers and texts."""
         data = asdict(self)
-        for option in ("suits", "advice"):
-            if data[option] is None:
+        for option in ("suits", "advice", "sharpness"):
+            if data[option] == getattr(type(self), option):  # its default
                 del data[option]
-        if data["sharpness"] == 1:
-            del data["sharpness"]
         plain: dict[str, Any] = json.loads(json.dumps(data))
         return plain
 

@@ -109,7 +109,7 @@ class _Starts:
         self.next = 0
 
     def _deal(self) -> Any:
-        state = self.game.new_initial_state()
+        state = self.first()
         while state.is_chance_node():
             outcomes, chances = zip(*state.chance_outcomes(), strict=True)
             state.apply_action(self.random.choices(outcomes, chances)[0])

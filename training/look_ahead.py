@@ -89,13 +89,10 @@ def worth_loss(
     estimates = logits / sharpness
     if favoured is not None:
         estimates = estimates - favoured
-    chosen = torch.softmax(torch.where(legal, logits.detach(), -torch.inf), dim=1)
-    even = (worth * legal).sum(dim=1) / legal.sum(dim=1)
-    mean = (estimates * legal).sum(dim=1) / legal.sum(dim=1)
-    advantages = torch.where(legal, worth - even[:, None], 0.0)
-    errors = torch.where(legal, estimates - mean[:, None] - advantages, 0.0)
-    gain = (chosen * advantages).sum(dim=1)
-    return errors.square().sum(dim=1).mean(), even + gain, gain.mean()
+    even, advantages = _over_even(worth, legal)
+    _, estimated = _over_even(estimates, legal)
+    gain = (masked_log_probabilities(logits.detach(), legal).exp() * advantages).sum(dim=1)
+    return (estimated - advantages).square().sum(dim=1).mean(), even + gain, gain.mean()
 
 
 def improvement_loss(
@@ -119,9 +116,17 @@ def improvement_loss(
     """
     logs = masked_log_probabilities(logits, legal)
     chances = logs.exp()
-    even = (worth * legal).sum(dim=1) / legal.sum(dim=1)
-    # Only differences between actions bear on the gradient; small numbers keep it exact.
-    gain = (chances * torch.where(legal, worth - even[:, None], 0.0)).sum(dim=1)
+    even, advantages = _over_even(worth, legal)
+    gain = (chances * advantages).sum(dim=1)
     entropy = -(chances * logs).sum(dim=1)  # an illegal action has chance 0 and a finite logarithm
     loss = -gain.mean() - entropy_weight * entropy.mean()
     return loss, (even + gain).detach(), gain.mean().detach()
+
+
+def _over_even(worth: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
+    """What an even choice brings, ``float32[N]``, and how much more each action does, 0 where illegal.
+
+    Only differences between actions bear on a gradient; small numbers keep it exact.
+    """
+    even = (worth * legal).sum(dim=1) / legal.sum(dim=1)
+    return even, torch.where(legal, worth - even[:, None], 0.0)

@@ -114,9 +114,10 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
             self.critic.trunk.apply(lambda module: self.init_weights(module, gain=2**0.5))
             self.critic.head.apply(lambda module: self.init_weights(module, gain=1))
         super()._build(lr_schedule)
-        if self.shape.suits is not None or self.shape.advice is not None or self.shape.sharpness != 1:
+        head = make_action_head(self.shape, self.layout, self.features_dim, self.num_actions)
+        if not isinstance(head, nn.Linear):
             # The stock head is one layer; made anew, and the optimiser with it.
-            self.action_net = make_action_head(self.shape, self.layout, self.features_dim, self.num_actions)
+            self.action_net = head
             self.action_net.apply(lambda module: self.init_weights(module, gain=0.01))
             self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 

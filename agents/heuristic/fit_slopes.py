@@ -25,7 +25,7 @@ from slopes_envs import InformationSet, derive, make_game, match_seed
 from slopes_envs.chance import Purpose, UInt64, below
 from slopes_envs.games.slopes import Slopes
 
-from .slopes import CONSIDERATIONS, Floats, SlopesPlayer, considerations
+from .slopes import CONSIDERATIONS, Floats, SlopesPlayer, considerations, expected_reward
 
 BATCH = 2000  # matches at a time
 LOOKED_AT, STRAYING = 4, 100  # of so many turns one is looked at, and of so many moves one is drawn at random
@@ -54,7 +54,7 @@ def played(game: Slopes, seeds: UInt64, first: int) -> Positions:
     state, places = game.new(seeds), np.arange(len(seeds))
     seen = np.full(len(seeds), -1)
     rewards = np.zeros((len(seeds), SEATS))
-    found: list[Positions] = []
+    found: list[tuple[int, Positions]] = []  # each with whose they are
     while len(places):
         chance = derive(seeds[places], Purpose.CHOICE, state.move)
         looked_at = (seen[places] != state.turns) & (below(derive(chance, 0), LOOKED_AT) == 0)
@@ -66,25 +66,18 @@ def played(game: Slopes, seeds: UInt64, first: int) -> Positions:
                 sight, decided, considered = considerations(view)
                 open_ = decided == 0
                 left = np.maximum(game.rules.max_turns - sight.turns, 0).astype(np.float64)
-                seats = np.full(len(rows), seat, dtype=np.float64)
-                all_of_them = Positions(considered, sight.to_move, left, seats, places[rows])
-                found.append(all_of_them.where(open_))
+                unknown = np.zeros(len(rows))
+                all_of_them = Positions(considered, sight.to_move, left, unknown, places[rows])
+                found.append((seat, all_of_them.where(open_)))
         actions = player.act(InformationSet(game, state))
         strays = below(derive(chance, 1), STRAYING) == 0
         game.step(state, np.where(strays, game.sample_legal(state, derive(chance, 2)), actions), check=False)
         over = np.flatnonzero(state.seat < 0)
         if len(over):
-            scores = game.scores(state.take(over))
-            rewards[places[over]] = np.sign(scores - scores[:, ::-1])
+            rewards[places[over]] = game.scores(state.take(over))
             stay = np.flatnonzero(state.seat >= 0)
             state, places = state.take(stay), places[stay]
-    # Until now the reward is whose it is.
-    return joined(
-        [
-            part._replace(reward=rewards[part.match, part.reward.astype(np.int64)], match=part.match + first)
-            for part in found
-        ]
-    )
+    return joined([part._replace(reward=rewards[part.match, seat], match=part.match + first) for seat, part in found])
 
 
 def joined(parts: list[Positions]) -> Positions:
@@ -95,10 +88,8 @@ def joined(parts: list[Positions]) -> Positions:
 
 def expected(factors: Floats, positions: Positions) -> Floats:
     """The final reward by factors: for seats to move, for others, and the logarithm of the turns to decide."""
-    count = len(CONSIDERATIONS)
-    mover, other = factors[:count] @ positions.considered, factors[count : 2 * count] @ positions.considered
-    decided: Floats = -np.expm1(-positions.left / np.exp(factors[-1]))
-    return np.tanh(np.where(positions.to_move, mover, other) / 2) * decided
+    by_turn = factors[:-1].reshape(2, -1)
+    return expected_reward(positions.considered, positions.to_move, positions.left, by_turn, np.exp(factors[-1]))
 
 
 def fitted(positions: Positions) -> Floats:
@@ -125,8 +116,7 @@ def main(
     )
     left_out = positions.match % LEFT_OUT == 0
     factors, others = fitted(positions.where(~left_out)), positions.where(left_out)
-    count = len(CONSIDERATIONS)
-    for title, part in (("to move", factors[:count]), ("waiting", factors[count : 2 * count])):
+    for title, part in zip(("to move", "waiting"), factors[:-1].reshape(2, -1), strict=True):
         typer.echo(
             title + ": " + ", ".join(f"{name} {factor:.2f}" for name, factor in zip(CONSIDERATIONS, part, strict=True))
         )

@@ -760,11 +760,22 @@ def evaluate(view: InformationSet) -> Floats:
     It costs about as much as a choice of the player.  What it expects is for players as good as this one.
     """
     sight, decided, considered = considerations(view)
-    log_odds = np.where(sight.to_move, EVALUATION[0] @ considered, EVALUATION[1] @ considered)
     left = np.maximum(view.game.rules.max_turns - sight.turns, 0)
-    worth = np.tanh(log_odds / 2) * -np.expm1(-left / TURNS_TO_DECIDE)
+    worth = expected_reward(considered, sight.to_move, left, EVALUATION, TURNS_TO_DECIDE)
     result: Floats = np.where(decided != 0, decided, np.where(sight.over, 0.0, worth))
     return result
+
+
+def expected_reward(
+    considered: Floats, to_move: Bools, left: Ints | Floats, factors: Floats, turns_to_decide: float
+) -> Floats:
+    """The final reward of undecided positions, ``float64[B]``, by considerations and turns left (``[B]``).
+
+    ``factors`` are for seats to move and for others, ``float64[2, 8]``.
+    """
+    log_odds = np.where(to_move, factors[0] @ considered, factors[1] @ considered)
+    worth: Floats = np.tanh(log_odds / 2) * -np.expm1(-left / turns_to_decide)
+    return worth
 
 
 def considerations(view: InformationSet) -> tuple[Sight, Ints, Floats]:

@@ -379,6 +379,11 @@ class Sluff(Game[SluffState, SluffRules]):
             dealt[place] = scripted
         state.hands[rows] = dealt[:, :, 0] | dealt[:, :, 1]
         state.doubles[rows] = dealt[:, :, 0] & dealt[:, :, 1]
+        self._forget(state, rows)
+        state.seat[rows] = self._next_seat[state.dealer[rows]]
+
+    def _forget(self, state: SluffState, rows: Rows | slice) -> None:
+        """Forget all that was bid and played before the present trick."""
         for cleared in (
             state.moves,
             state.seen,
@@ -392,7 +397,6 @@ class Sluff(Game[SluffState, SluffRules]):
         state.bids[rows] = -1
         state.opener[rows] = -1
         state.leader[rows] = -1
-        state.seat[rows] = self._next_seat[state.dealer[rows]]
 
     def parse_deal(self, entry: Mapping[str, Any]) -> tuple[int, list[tuple[int, int]]]:
         p = self.num_players
@@ -662,16 +666,14 @@ class Sluff(Game[SluffState, SluffRules]):
         past = state.copy()
         past.doubles |= past.seen_twice | past.hands & past.seen
         past.hands |= past.seen
-        past.bids[turns >= turn[:, None]] = -1
         past.move += turn - past.moves
+        self._forget(past, slice(None))
+        past.bids[:] = np.where(turns < turn[:, None], state.bids, -1)
         past.moves[:] = turn
         past.seat[:] = seats
         past.context[:] = NOTHING_LED
-        for nothing in (past.seen, past.seen_twice, past.gone, past.gone_twice, past.table, past.tricks, past.best):
-            nothing[:] = 0
-        past.voids[:] = 0
-        for nobody in (past.opener, past.leader, past.winner):
-            nobody[:] = -1
+        past.table[:] = past.best[:] = 0
+        past.winner[:] = -1
         return past
 
     def count_worlds(self, state: SluffState, seats: ArrayLike) -> list[int]:
