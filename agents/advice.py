@@ -1,39 +1,69 @@
-"""What a rule-based player would do, as an input of a network.
+"""What a network sees behind the observation: what a rule-based player makes of it.
 
-A network with an *adviser* sees, behind the observation, which action the adviser chooses, and its policy begins close
-to that choice: it learns where to depart from it (residual policy learning, Silver et al. 2018).
+- ``greedy``, ``heuristic``: which action that player chooses.  The policy begins close to that choice and learns where
+  to depart from it (residual policy learning, Silver et al. 2018).
+- ``afterstates`` (Slopes): how the turn can end, the best ends by the judgement of ``heuristic``
+  (:mod:`.afterstates`).  The policy begins close to that judgement.
 
 Shape letters: **B** games, **D** features of the observation, **A** actions.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 
+from .afterstates import Afterstates
 from .base import Agent, make_agent
 
-Adviser = Literal["greedy", "heuristic"]
+AFTERSTATES = "afterstates"
+AdviserName = Literal["greedy", "heuristic", "afterstates"]
 """Who can be asked: players of this library alone, so that no file of weights makes anything else run."""
-ADVISERS: tuple[str, ...] = get_args(Adviser)
+ADVISERS: tuple[str, ...] = get_args(AdviserName)
 
 
-def make_adviser(name: str | None, game: Game[Any, Any]) -> Agent | None:
-    """The adviser of a name, for a game; None for none."""
-    return None if name is None else make_agent(name, game)
+class Adviser(Protocol):
+    """What a network sees of a game besides the observation."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of advice a game."""
+
+    def advise(self, view: InformationSet) -> NDArray[np.uint8]:
+        """Advice for the seats of a view, ``uint8[B, size]``; rows of seats that are not to move do not matter."""
 
 
-def advice(adviser: Agent, view: InformationSet) -> NDArray[np.uint8]:
-    """One for the adviser's choice, ``uint8[B, A]``; rows of seats that are not to move are zero."""
-    return adviser.probabilities(view).astype(np.uint8)  # all advisers are certain of what they do
+class Choice:
+    """Advice of a player: one for what it would do, ``uint8[B, A]``; zero for seats that are not to move."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.size = agent.game.num_actions
+
+    def advise(self, view: InformationSet) -> NDArray[np.uint8]:
+        """Ask the player, who must be certain of what it does."""
+        return self.agent.probabilities(view).astype(np.uint8)
 
 
-def observed(view: InformationSet, adviser: Agent | None) -> NDArray[np.uint8]:
-    """What a network sees: the observation, ``uint8[B, D]``; with an adviser its advice behind, ``uint8[B, D + A]``."""
+def make_adviser(name: str | None, game: Game[Any, Any]) -> Adviser | None:
+    """The adviser of a name, for a game; None for none.
+
+    Raises
+    ------
+    ValueError
+        If there is no such adviser for the game.
+    """
+    if name is None:
+        return None
+    return Afterstates(game) if name == AFTERSTATES else Choice(make_agent(name, game))
+
+
+def observed(view: InformationSet, adviser: Adviser | None) -> NDArray[np.uint8]:
+    """What a network sees: the observation, ``uint8[B, D]``, with the advice behind it."""
     if adviser is None:
         return view.observations
-    return np.concatenate([view.observations, advice(adviser, view)], axis=1)
+    return np.concatenate([view.observations, adviser.advise(view)], axis=1)

@@ -30,7 +30,7 @@ from torch import Tensor
 from slopes_envs import Game, InformationSet
 from slopes_envs.chance import Purpose, derive, draw
 
-from .advice import make_adviser, observed
+from .advice import Adviser, make_adviser, observed
 from .base import Agent, parse_arguments, split_leading
 from .network import NetworkShape, PolicyNetwork, masked_log_probabilities
 
@@ -45,7 +45,7 @@ WEIGHTS_LIMIT = 4_000_000
 WEIGHTS_TYPES = {"float16": "<f2", "float32": "<f4"}
 
 Policy = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""``uint8[B, D]``, with advice ``uint8[B, D + A]``, to logits ``float32[B, A]`` and values ``float32[B]``."""
+"""``uint8[B, D]``, with advice behind, to logits ``float32[B, A]`` and values ``float32[B]``."""
 
 _TRUNK = "features_extractor.trunk."
 
@@ -62,11 +62,11 @@ class LearnedAgent(Agent):
     network
         Observations, with advice behind them if there is an adviser, to logits and values.
     adviser
-        Whose choice the network sees.
+        Whose advice the network sees.
     """
 
     def __init__(
-        self, game: Game[Any, Any], network: Policy, mode: str = "greedy", adviser: Agent | None = None
+        self, game: Game[Any, Any], network: Policy, mode: str = "greedy", adviser: Adviser | None = None
     ) -> None:
         super().__init__(game)
         if mode not in ("greedy", "sample"):

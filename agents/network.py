@@ -17,7 +17,9 @@ from torch import Tensor, nn
 
 from slopes_envs import Layout, UnknownName
 
-from .advice import ADVISERS
+from .advice import ADVISERS, AFTERSTATES
+from .afterstates import SIZE as AFTERSTATES_SIZE
+from .afterstates.network import AfterstateHead, AfterstateTrunk, AfterstateValue
 
 TRUST = 3.0
 """By how much the logit of what is advised is larger at first: it is 20 times as likely as another action."""
@@ -69,7 +71,8 @@ class NetworkShape:
     suits
         What is shared between suits; None for a plain network.
     advice
-        The agent whose choice the network sees behind the observation (:mod:`.advice`); None for none.
+        What the network sees behind the observation (:mod:`.advice`); None for nothing.  A network that sees
+        afterstates looks at nothing else, with ``layers`` for each of them.
     sharpness
         Logits are this many times what the last layer gives: a large one where that is what actions are worth, which
         differs by little.
@@ -86,6 +89,8 @@ class NetworkShape:
             raise ValueError(f"network: sharpness expected a number above 0, got {self.sharpness}")
         if self.advice is not None and self.advice not in ADVISERS:
             raise UnknownName("adviser of a network", str(self.advice), ADVISERS)
+        if self.advice == AFTERSTATES and (self.suits is not None or self.sharpness != 1):
+            raise ValueError("network: a network that sees afterstates has neither suits nor sharpness")
         if self.suits is not None and len(self.layers) != 2:
             raise ValueError(f"network: with suits expected two layers, of a suit and of the whole, got {self.layers}")
 
@@ -124,8 +129,9 @@ class NetworkShape:
         return cls(tuple(layers), tuple(left_out), shared, data.get("advice"), float(sharpness))
 
     def inputs(self, layout: Layout, num_actions: int) -> int:
-        """Number of features that the network is given: D, or with advice D + A."""
-        return layout.size + (0 if self.advice is None else num_actions)
+        """Number of features that the network is given: D, and those of the advice."""
+        advice = 0 if self.advice is None else AFTERSTATES_SIZE if self.advice == AFTERSTATES else num_actions
+        return layout.size + advice
 
     def tensors(self, layout: Layout, num_actions: int) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the tensors of a :class:`PolicyNetwork`, in the order of its state."""
@@ -331,7 +337,7 @@ class AdvisedHead(nn.Module):
 class SharpHead(nn.Module):
     """Action logits that are many times what a head gives."""
 
-    def __init__(self, head: nn.Linear | SuitHead | AdvisedHead, sharpness: float) -> None:
+    def __init__(self, head: nn.Linear | SuitHead | AdvisedHead | AfterstateHead, sharpness: float) -> None:
         super().__init__()
         self.inner = head
         self.sharpness = sharpness
@@ -342,8 +348,14 @@ class SharpHead(nn.Module):
         return logits
 
 
-def make_trunk(shape: NetworkShape, layout: Layout, num_actions: int) -> Trunk | SuitTrunk | AdvisedTrunk:
+AnyTrunk = Trunk | SuitTrunk | AdvisedTrunk | AfterstateTrunk
+AnyHead = nn.Linear | SuitHead | AdvisedHead | AfterstateHead | SharpHead
+
+
+def make_trunk(shape: NetworkShape, layout: Layout, num_actions: int) -> AnyTrunk:
     """The hidden layers of a network."""
+    if shape.advice == AFTERSTATES:
+        return AfterstateTrunk(shape.layers)
     if shape.suits is None:
         trunk: Trunk | SuitTrunk = Trunk(shape, layout, num_actions)
     else:
@@ -351,17 +363,24 @@ def make_trunk(shape: NetworkShape, layout: Layout, num_actions: int) -> Trunk |
     return trunk if shape.advice is None else AdvisedTrunk(trunk, num_actions)
 
 
-def make_action_head(
-    shape: NetworkShape, layout: Layout, width: int, num_actions: int
-) -> nn.Linear | SuitHead | AdvisedHead | SharpHead:
+def make_action_head(shape: NetworkShape, layout: Layout, width: int, num_actions: int) -> AnyHead:
     """What turns the last hidden layer, ``width`` wide, into action logits."""
-    inner = width if shape.advice is None else width - num_actions
-    if shape.suits is None:
-        plain: nn.Linear | SuitHead = nn.Linear(inner, num_actions)
+    if shape.advice == AFTERSTATES:
+        head: nn.Linear | SuitHead | AdvisedHead | AfterstateHead
+        head = AfterstateHead(num_actions)
     else:
-        plain = SuitHead(shape, shape.suits, layout, num_actions)
-    head = plain if shape.advice is None else AdvisedHead(plain, num_actions, TRUST / shape.sharpness)
+        inner = width if shape.advice is None else width - num_actions
+        if shape.suits is None:
+            plain: nn.Linear | SuitHead = nn.Linear(inner, num_actions)
+        else:
+            plain = SuitHead(shape, shape.suits, layout, num_actions)
+        head = plain if shape.advice is None else AdvisedHead(plain, num_actions, TRUST / shape.sharpness)
     return head if shape.sharpness == 1 else SharpHead(head, shape.sharpness)
+
+
+def make_value_head(shape: NetworkShape, width: int) -> nn.Linear | AfterstateValue:
+    """What turns the last hidden layer, ``width`` wide, into a value."""
+    return AfterstateValue() if shape.advice == AFTERSTATES else nn.Linear(width, 1)
 
 
 def masked_log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
@@ -388,7 +407,7 @@ class PolicyNetwork(nn.Module):
         self.shape = shape
         self.trunk = make_trunk(shape, layout, num_actions)
         self.action_net = make_action_head(shape, layout, self.trunk.width, num_actions)
-        self.value_net = nn.Linear(self.trunk.width, 1)
+        self.value_net = make_value_head(shape, self.trunk.width)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits ``float32[B, A]`` and values ``float32[B]``."""

@@ -12,7 +12,7 @@ from helpers import staggered
 from rich.console import Console
 
 from slopes_agents import make_agent
-from slopes_agents.advice import advice, make_adviser, observed
+from slopes_agents.advice import Choice, make_adviser, observed
 from slopes_agents.learned import CheckpointError, LearnedAgent, load_network, pack_weights, read_file
 from slopes_agents.network import NetworkShape, PolicyNetwork
 from slopes_benchmarks.values import NetworkValue
@@ -38,12 +38,12 @@ def view_of(name: str, batch: int = 60) -> InformationSet:
 @pytest.mark.parametrize("name", game_names())
 def test_advice_is_the_choice_of_the_adviser(name: str) -> None:
     view = view_of(name)
-    adviser = make_agent("heuristic", view.game)
-    seen = observed(view, adviser)
+    player = make_agent("heuristic", view.game)
+    seen = observed(view, make_adviser("heuristic", view.game))
     size = view.game.observation.size
     assert np.array_equal(seen[:, :size], view.observations)
     assert (seen[:, size:].sum(axis=1) == 1).all()
-    assert np.array_equal(seen[:, size:].argmax(axis=1), adviser.act(view))
+    assert np.array_equal(seen[:, size:].argmax(axis=1), player.act(view))
     assert observed(view, None) is view.observations or np.array_equal(observed(view, None), view.observations)
 
 
@@ -51,7 +51,7 @@ def test_there_is_no_advice_for_seats_that_are_not_to_move() -> None:
     game = make_game("sluff")
     state = staggered(game, 20, 30)
     others = (state.seat + 1) % game.num_players
-    assert not advice(make_agent("heuristic", game), InformationSet(game, state, others)).any()
+    assert not Choice(make_agent("heuristic", game)).advise(InformationSet(game, state, others)).any()
 
 
 @pytest.mark.parametrize("name", game_names())
@@ -68,17 +68,17 @@ def test_an_untrained_policy_follows_the_advice(name: str, suits: bool, tmp_path
     model = run(name, out=tmp_path, decisions=1, overrides=overrides, console=Console(file=io.StringIO()))
     game = make_game(name)
     view = view_of(name)
-    adviser = make_agent("heuristic", game)
+    player = make_agent("heuristic", game)
     agents = [
-        LearnedAgent(game, model.policy.logits_and_values, adviser=adviser),
+        LearnedAgent(game, model.policy.logits_and_values, adviser=Choice(player)),
         make_agent(f"ppo:{tmp_path / 'last.zip'}", game),
     ]
     for agent in agents:
-        assert (agent.act(view) == adviser.act(view)).mean() > 0.98
+        assert (agent.act(view) == player.act(view)).mean() > 0.98
     chances = make_agent(f"ppo:{tmp_path / 'last.zip'},mode=sample", game).probabilities(view)
     several = view.legal.sum(axis=1) > 1
     others = np.where(view.legal, chances, np.nan)[several]
-    others[np.arange(len(others)), adviser.act(view)[several]] = np.nan
+    others[np.arange(len(others)), player.act(view)[several]] = np.nan
     assert np.nanmin(others) > 0  # and still tries others
 
 
@@ -103,7 +103,7 @@ def test_it_is_saved_shipped_and_asked_again(tmp_path: Path) -> None:
     view = view_of("sluff")
     network = load_network(tmp_path / "sluff.slopes", view.game)
     adviser = make_adviser(network.shape.advice, view.game)
-    assert adviser is not None and adviser.spec == "heuristic"
+    assert isinstance(adviser, Choice) and adviser.agent.spec == "heuristic"
     agents = [make_agent(f"ppo:{tmp_path / file}", view.game) for file in ("sluff.slopes", "run/last.zip")]
     assert np.array_equal(*[agent.probabilities(view) for agent in agents])
     assert np.isfinite(agents[0].values(view)).all()  # type: ignore[attr-defined]
@@ -140,5 +140,7 @@ def test_files_ask_nobody_but_players_of_the_library(tmp_path: Path) -> None:
         load_network(tmp_path / "bad.slopes", game)
     with pytest.raises(UnknownName, match="adviser of a network"):
         NetworkShape((8,), advice="ppo")
-    with pytest.raises(ValueError, match=r"network\.advice: Input should be 'greedy' or 'heuristic', got 'ppo'"):
+    with pytest.raises(
+        ValueError, match=r"network\.advice: Input should be 'greedy', 'heuristic' or 'afterstates', got 'ppo'"
+    ):
         load_config(default_config_path("slopes"), ["network.advice=ppo"])

@@ -13,6 +13,7 @@ from helpers import staggered
 from rich.console import Console
 
 from slopes_agents import make_agent
+from slopes_agents.advice import Choice
 from slopes_agents.heuristic.slopes import evaluate
 from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape
@@ -191,7 +192,7 @@ def test_a_look_ahead_for_what_actions_are_worth_learns_it_within_the_run() -> N
     game = make_game(GAME, match="hand")
     agent = make_agent("heuristic", game)
     tables = Tables(
-        game, 96, seed=2, against=[], comparison=Comparison(game, agent), adviser=make_agent("greedy", game)
+        game, 96, seed=2, against=[], comparison=Comparison(game, agent), adviser=Choice(make_agent("greedy", game))
     )
     model = SelfPlayMaskablePPO(
         SelfPlayPolicy,

@@ -305,7 +305,8 @@ def test_sampling_follows_the_policy() -> None:
     observations, legal = torch.from_numpy(game.observe(state, state.seat)), torch.from_numpy(game.legal(state))
     with torch.no_grad():
         policy.action_net.weight.mul_(100)
-        actions, _, log_probs = policy.sample(observations, legal, torch.Generator().manual_seed(1))
+        encoded = policy.extract_features(observations)
+        actions, _, log_probs = policy.sample(encoded, legal, torch.Generator().manual_seed(1))
         _, again, entropy = policy.evaluate_actions(observations, actions, legal)
         logits, _ = policy.logits_and_values(observations[:1])
     chances = masked_log_probabilities(logits, legal[:1]).exp()[0].numpy()

@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from slopes_agents.advice import Adviser
+from slopes_agents.advice import AFTERSTATES, AdviserName
 from slopes_agents.network import NetworkShape, SuitShape
 from slopes_envs import Game, UnknownName, game_names, make_game
 
@@ -54,11 +54,15 @@ class Network(_Strict):
     layers: tuple[PositiveInt, ...] = Field((256, 256), min_length=1)
     left_out: tuple[str, ...] = ()
     suits: Suits | None = Field(None, description="what is shared over the suits; layers: one of a suit, one of all")
-    advice: Adviser | None = Field(None, description="whose choice the network sees")
+    advice: AdviserName | None = Field(
+        None, description="whose choice the network sees; afterstates: how the turn can end (Slopes), and nothing else"
+    )
     sharpness: PositiveFloat = Field(1.0, description="logits are so many times what the last layer gives")
 
     @model_validator(mode="after")
     def _layers_fit(self) -> Network:
+        if self.advice == AFTERSTATES and (self.suits is not None or self.sharpness != 1):
+            raise ValueError("a network that sees afterstates has neither suits nor sharpness")
         if self.suits is not None and len(self.layers) != 2:
             raise ValueError(
                 f"layers: with suits expected two, of a suit and of the whole, got {list(self.layers)} "
@@ -161,6 +165,18 @@ class LookAhead(_Phase):
         return self
 
 
+class Mirror(_Strict):
+    """Self-play improves the policy by mirror descent on what afterstates are worth, instead of clipped steps.
+
+    After every rollout the policy is drawn towards ``policy ** (1 - decay) * rules ** decay * exp(rate * worth)`` over
+    the ends of each turn, and what they are worth towards what came of them (Abdolmaleki et al. 2018; Tomar et al.
+    2020); ``rules`` is the policy before it had learned anything.
+    """
+
+    rate: PositiveFloat = Field(40.0, description="how much what an end is worth adds to its logit")
+    decay: float = Field(0.1, ge=0, lt=1, description="part of the way back to the rules")
+
+
 class Magnet(_Strict):
     """The policy is drawn towards a copy of itself that follows it slowly (magnetic mirror descent)."""
 
@@ -189,6 +205,7 @@ class TrainingConfig(_Strict):
     warm_start: WarmStart | None = None
     look_ahead: LookAhead | None = None
     magnet: Magnet | None = None
+    mirror: Mirror | None = None
     critic: Literal["own", "all"] = Field("own", description="'all': a value network apart that sees all hands")
     network: Network = Network()
     learning_rate: Schedule = Schedule(start=1e-3, end=1e-5)
@@ -213,6 +230,8 @@ class TrainingConfig(_Strict):
         if len(pools) > 1:
             raise ValueError("opponents: there is one pool of past selves, so all give the same every and keep")
         self._check_phases()
+        if self.mirror is not None and (self.network.advice != AFTERSTATES or self.critic != "own" or self.magnet):
+            raise ValueError("mirror is for network.advice: afterstates, without magnet and with critic: own")
         return self
 
     def _check_phases(self) -> None:
@@ -232,8 +251,8 @@ class TrainingConfig(_Strict):
             raise ValueError(
                 f"look_ahead compares by what is gained on the others: expected reward: difference, got {self.reward}"
             )
-        if self.look_ahead is not None and self.look_ahead.doubt and self.network.advice is None:
-            raise ValueError("look_ahead.doubt is about departing from advice: expected network.advice")
+        if self.look_ahead is not None and self.look_ahead.doubt and self.network.advice in (None, AFTERSTATES):
+            raise ValueError("look_ahead.doubt is about departing from a choice: expected one as network.advice")
 
     @property
     def past(self) -> tuple[int, int] | None:

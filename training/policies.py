@@ -16,11 +16,13 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 
+from slopes_agents.afterstates.network import AfterstateTrunk
 from slopes_agents.network import (
     NetworkShape,
     PolicyNetwork,
     make_action_head,
     make_trunk,
+    make_value_head,
     masked_log_probabilities,
 )
 from slopes_envs import Layout
@@ -119,6 +121,8 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
             # The stock head is one layer; made anew, and the optimiser with it.
             self.action_net = head
             self.action_net.apply(lambda module: self.init_weights(module, gain=0.01))
+            self.value_net = make_value_head(self.shape, self.features_dim)  # type: ignore[assignment]
+            self.value_net.apply(lambda module: self.init_weights(module, gain=1))
             self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
@@ -154,17 +158,24 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         hidden = self.extract_features(observations)
         return self.action_net(hidden), self.value_net(hidden).squeeze(1)
 
-    def sample(self, observations: Tensor, legal: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-        """Sample actions.
+    @property
+    def afterstates(self) -> AfterstateTrunk:
+        """The layers of a network that sees afterstates; TypeError if it sees something else."""
+        trunk: Any = self.features_extractor.trunk
+        if not isinstance(trunk, AfterstateTrunk):
+            raise TypeError(f"expected a network that sees afterstates, got {type(trunk).__name__}")
+        return trunk
+
+    def sample(self, encoded: Tensor, legal: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+        """Sample actions, from what :meth:`extract_features` gives.
 
         Returns
         -------
         actions ``int64[B]``, values ``float32[B]``, log-probabilities of the actions ``float32[B]``
         """
-        logits, values = self.logits_and_values(observations)
-        logs = masked_log_probabilities(logits, legal)
+        logs = masked_log_probabilities(self.action_net(encoded), legal)
         actions = sample(logs, generator)
-        return actions, values, logs.gather(1, actions[:, None]).squeeze(1)
+        return actions, self.value_net(encoded).squeeze(1), logs.gather(1, actions[:, None]).squeeze(1)
 
     def evaluate_actions(
         self, obs: Tensor, actions: Tensor, action_masks: Tensor | NDArray[np.bool_] | None = None

@@ -26,14 +26,16 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import explained_variance
 
+from slopes_agents.afterstates.network import AfterstateTrunk, Judged
 from slopes_agents.network import NetworkShape, PolicyNetwork, masked_log_probabilities
 from slopes_envs import Outcome, match_seed
 from slopes_envs.chance import below, derive
 
 from .advantages import Advantages, seat_advantages
 from .checkpoint import header, write_checkpoint
-from .config import LookAhead, Magnet, WarmStart
+from .config import LookAhead, Magnet, Mirror, WarmStart
 from .look_ahead import improvement_loss, worth_loss
+from .mirror import Aims, mirror_losses
 from .past import PastSelves
 from .policies import SelfPlayPolicy
 from .tables import Ended, SelfPlayEnv, Snapshot, Tables
@@ -60,6 +62,8 @@ class Rollout:
     ----------
     critic
         Whether what a critic sees is kept, too.
+    mirror
+        Whether what the policy makes of afterstates is kept, too.
     phase
         What it is for: where an agent is copied, its chances are kept as ``targets``; where actions are compared,
         what they are worth.
@@ -68,7 +72,14 @@ class Rollout:
     """
 
     def __init__(
-        self, moves: int, env: SelfPlayEnv, *, critic: bool = False, phase: Phase = Phase.PLAY, done: float = 0.0
+        self,
+        moves: int,
+        env: SelfPlayEnv,
+        *,
+        critic: bool = False,
+        mirror: bool = False,
+        phase: Phase = Phase.PLAY,
+        done: float = 0.0,
     ) -> None:
         self.phase, self.done = phase, done
         game, games = env.game, env.num_envs
@@ -87,6 +98,8 @@ class Rollout:
         self.ended = np.zeros((moves, games), dtype=np.bool_)
         # Value of the end of a match, by seat: zero, or where it was truncated the network's.
         self.end_values = np.zeros((moves, games, env.num_players), dtype=np.float32)
+        # What the policy made of the ends of turns.
+        self.judged = np.zeros((moves, games, AfterstateTrunk.width), dtype=np.float32) if mirror else None
 
 
 class SelfPlayMaskablePPO(MaskablePPO):
@@ -117,6 +130,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
         Then, how actions are compared by the ``comparison`` of the games.
     magnet
         A slowly following copy that the policy is drawn to.
+    mirror
+        How the policy is improved over afterstates, if it sees them; None for PPO's clipped steps.
     critic
         ``"own"``, or ``"all"``: advantages by a critic that sees all there is.
     provenance
@@ -145,6 +160,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         warm_start: WarmStart | None = None,
         look_ahead: LookAhead | None = None,
         magnet: Magnet | None = None,
+        mirror: Mirror | None = None,
         critic: str = "own",
         provenance: dict[str, Any] | None = None,
         policy_kwargs: dict[str, Any] | None = None,
@@ -159,6 +175,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
             look_ahead,
             magnet,
         )
+        self.mirror = mirror
         self.past: PastSelves | None = None
         self.magnet: PolicyNetwork | None = None
         self.provenance = provenance or {}
@@ -250,7 +267,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
         if phase is not Phase.COPY and self.past is not None and self.past.due(self.num_timesteps):
             self.past.add(self.policy.network(), self.num_timesteps)
         critic = self.policy.critic is not None
-        rollout = Rollout(n_rollout_steps, env, critic=critic, phase=phase, done=done)
+        mirror = self.mirror is not None
+        rollout = Rollout(n_rollout_steps, env, critic=critic, mirror=mirror, phase=phase, done=done)
         own, others = self._generator(1), self._generator(3)
         for tables in env.tables:
             tables.forget()
@@ -290,14 +308,16 @@ class SelfPlayMaskablePPO(MaskablePPO):
         learned = rollout.learned[t]
         rows = slice(None) if learned.all() else np.flatnonzero(learned)
         with torch.inference_mode():
-            actions, values, log_probs = self.policy.sample(
-                torch.from_numpy(rollout.observations[t][rows]), torch.from_numpy(rollout.legal[t][rows]), generator
-            )
+            encoded = self.policy.extract_features(torch.from_numpy(rollout.observations[t][rows]))
+            legal = torch.from_numpy(rollout.legal[t][rows])
+            actions, values, log_probs = self.policy.sample(encoded, legal, generator)
             if self.policy.critic is not None and rollout.everything is not None:
                 values = self.policy.critic(torch.from_numpy(rollout.everything[t][rows]))
         rollout.actions[t][rows] = actions.numpy()
         rollout.values[t][rows] = values.numpy()
         rollout.log_probs[t][rows] = log_probs.numpy()
+        if rollout.judged is not None:
+            rollout.judged[t][rows] = encoded.numpy()
 
     def _let_others_decide(self, env: SelfPlayEnv, rollout: Rollout, t: int, generator: torch.Generator) -> None:
         """The moves of opponents."""
@@ -415,6 +435,9 @@ class SelfPlayMaskablePPO(MaskablePPO):
         if rollout.phase is Phase.COMPARE:
             self._improve(rollout)
             return
+        if self.mirror is not None:
+            self._follow_mirror(rollout, self.mirror)
+            return
         clip_range = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
         advantages = seat_advantages(rollout, self.gamma, self.gae_lambda)
         data = _Samples.of(rollout, advantages)
@@ -423,7 +446,10 @@ class SelfPlayMaskablePPO(MaskablePPO):
         losses = [self._update(batch, clip_range) for batch in self._batches(data, self.n_epochs)]
         if self.magnet is not None and self.magnet_settings is not None:
             _move_towards(self.magnet, self.policy.network(), self.magnet_settings.tau)
-        self._log(losses, rollout, advantages, clip_range)
+        names = ("loss", "policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "magnet_kl")
+        self._log(names, losses, rollout, advantages)
+        self.logger.record("train/entropy_coefficient", self.ent_coef)
+        self.logger.record("train/clip_range", clip_range)
 
     def _batches(self, data: _Samples, epochs: int) -> Iterator[_Samples]:
         """Minibatches, shuffled anew in every epoch."""
@@ -483,6 +509,23 @@ class SelfPlayMaskablePPO(MaskablePPO):
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
         self.policy.optimizer.step()
+
+    def _follow_mirror(self, rollout: Rollout, settings: Mirror) -> None:
+        """Draw the policy to what is better by what afterstates are worth, and that to what came of them."""
+        advantages = seat_advantages(rollout, self.gamma, self.gae_lambda)
+        data = _Samples.of(rollout, advantages)
+        assert data.judged is not None
+        data.aims = Aims.of(Judged.of(data.judged), data.actions, settings.rate, settings.decay).packed()
+        losses = [self._mirror_step(batch) for batch in self._batches(data, self.n_epochs)]
+        self._log(("policy_loss", "value_loss", "entropy", "mirror_kl"), losses, rollout, advantages)
+
+    def _mirror_step(self, batch: _Samples) -> tuple[float, ...]:
+        """One step of the optimiser on one minibatch; returns what is logged."""
+        assert batch.aims is not None
+        aims = Aims.unpacked(batch.aims)
+        losses = mirror_losses(self.policy.afterstates, batch.observations, aims, batch.returns)
+        self._step(losses.policy + self.vf_coef * losses.value)
+        return tuple(float(value.detach()) for value in losses)
 
     def _copy(self, rollout: Rollout) -> None:
         """Learn an agent's choices, and the values of what they bring."""
@@ -552,9 +595,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
         return tuple(float(value.detach()) for value in (cross_entropy, value_loss, agreement))
 
     def _log(
-        self, losses: list[tuple[float, ...]], rollout: Rollout, advantages: Advantages, clip_range: float
+        self, names: tuple[str, ...], losses: list[tuple[float, ...]], rollout: Rollout, advantages: Advantages
     ) -> None:
-        names = ("loss", "policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "magnet_kl")
         for name, value in zip(names, np.mean(losses, axis=0), strict=True):
             if name != "magnet_kl" or self.magnet is not None:
                 self.logger.record(f"train/{name}", float(value))
@@ -562,8 +604,6 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self.logger.record(
             "train/explained_variance", float(explained_variance(rollout.values[used], advantages.returns[used]))
         )
-        self.logger.record("train/entropy_coefficient", self.ent_coef)
-        self.logger.record("train/clip_range", clip_range)
         self.logger.record("train/n_updates", self._n_updates)
         hands = max(int(rollout.ended.sum()), 1)
         self.logger.record("rollout/match_reward", float(rollout.rewards.sum()) * self.reward_scale / hands)
@@ -632,6 +672,8 @@ class _Samples:
     everything: torch.Tensor | None = None  # what a critic sees
     targets: torch.Tensor | None = None  # chances to copy, or what actions are worth
     attraction: torch.Tensor | None = None  # the magnet's log-probabilities
+    judged: torch.Tensor | None = None  # what the policy made of afterstates
+    aims: torch.Tensor | None = None  # of mirror descent
 
     @classmethod
     def compared(cls, rollout: Rollout) -> _Samples:
@@ -655,6 +697,7 @@ class _Samples:
             kept(advantages.returns),
             None if rollout.everything is None else kept(rollout.everything),
             None if rollout.targets is None else kept(rollout.targets),
+            judged=None if rollout.judged is None else kept(rollout.judged),
         )
 
     def take(self, rows: torch.Tensor) -> _Samples:

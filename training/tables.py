@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from slopes_agents import Agent
-from slopes_agents.advice import observed
+from slopes_agents.advice import Adviser, observed
 from slopes_agents.play import AgentFault, choose
 from slopes_agents.search.stakes import Lead
 from slopes_envs import Game, InformationSet, Outcome, State, match_seed
@@ -84,7 +84,7 @@ class Tables:
     comparison
         What looks ahead, if anything does.
     adviser
-        Whose choice is seen behind the observation, if anybody's.
+        Whose advice is seen behind the observation, if anybody's.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Tables:
         against: Sequence[Against] = (),
         guide: Agent | None = None,
         comparison: Comparison | None = None,
-        adviser: Agent | None = None,
+        adviser: Adviser | None = None,
     ) -> None:
         self.game, self.seed, self.guide, self.comparison, self.adviser = game, seed, guide, comparison, adviser
         self.lead = Lead(game)
@@ -156,7 +156,7 @@ class Tables:
         return learns
 
     def observe(self, state: State, seats: NDArray[Any]) -> NDArray[np.uint8]:
-        """What a network is shown of any states of the game, ``uint8[N, D]``, or with advice ``uint8[N, D + A]``."""
+        """What a network is shown of any states of the game, ``uint8[N, D]``, with advice behind."""
         return observed(InformationSet(self.game, state, seats), self.adviser)
 
     def followers(self) -> NDArray[np.bool_]:
@@ -288,9 +288,12 @@ class SelfPlayEnv(VecEnv):
         self._actions = np.zeros(0, dtype=np.int64)
         self.render_mode = None
         self.features = self.game.observation.size
-        if self.tables[0].adviser is not None:
-            self.features += self.game.num_actions
-        seen = spaces.Box(0, 1, (self.features,), np.uint8)
+        highest = np.ones(self.features, dtype=np.uint8)
+        adviser = self.tables[0].adviser
+        if adviser is not None:
+            self.features += adviser.size
+            highest = np.concatenate([highest, np.full(adviser.size, 255, dtype=np.uint8)])
+        seen = spaces.Box(np.zeros_like(highest), highest, dtype=np.uint8)
         super().__init__(sum(map(len, self.tables)), seen, spaces.Discrete(self.game.num_actions))
 
     def observe(self, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:

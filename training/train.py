@@ -22,7 +22,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from slopes_agents import Agent, make_agent
-from slopes_agents.advice import make_adviser
+from slopes_agents.advice import Adviser, make_adviser
 from slopes_agents.learned import LearnedAgent
 from slopes_envs import Game
 from slopes_envs.files import write_bytes
@@ -178,7 +178,7 @@ class _Evaluation:
     label: str  # of the variant
     game: Game[Any, Any]
     opponents: list[Agent]
-    adviser: Agent | None  # of the policy
+    adviser: Adviser | None  # of the policy
 
 
 def _evaluations(settings: TrainingConfig) -> list[_Evaluation]:
@@ -261,6 +261,7 @@ def new_model(settings: TrainingConfig, env: SelfPlayEnv, provenance: dict[str, 
         warm_start=settings.warm_start,
         look_ahead=settings.look_ahead,
         magnet=settings.magnet,
+        mirror=settings.mirror,
         critic=settings.critic,
         provenance=provenance,
         seed=settings.seed,

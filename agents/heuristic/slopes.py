@@ -407,11 +407,13 @@ class Ends:
     row: Ints  # [L] game
     pile: Ints  # [L] the pile that is played on, as numbered now
     goal: Ints  # [L] the number to make for with the first cards, where `action` is unset
-    keep: Words  # [L] the card, as a set, that is to cover that number, and so not to be put before
     action: Ints  # [L] what to do first; UNSET if it is to make for the goal
     kind: Ints  # [L] of the special put last; NO_KIND for none
+    special: Ints  # [L] the special itself; TYPES for none
+    cover: Words  # [L] the card, as a set, that is put on an equal number before it
     cards: Ints  # [L] cards held in the end
     shows: Ints  # [4, L] what the piles show in the end; CLOSED for the special put
+    colours: Ints  # [4, L] what colours they show; for a number that is made for, the one before
     reach: Ints  # [4, L] numbers, as sets, that this hand could turn each pile into in its next turn
 
     def take(self, which: Ints) -> Ends:
@@ -425,11 +427,11 @@ class Ends:
 
 
 UNSET, NO_KIND = -1, KINDS
-SPECIALS = [card for card in range(TYPES) if card >= COLOURED or card % LANE >= NUMBERS]
+SPECIALS: Ints = np.array([card for card in range(TYPES) if card >= COLOURED or card % LANE >= NUMBERS])
 SPECIAL_ACTIONS: Ints = np.array([PILES * card + pile for card in SPECIALS for pile in range(PILES)])
-SPECIAL_KIND: Ints = np.array([card % LANE - SKIP if card < COLOURED else card - COLOURED + 3 for card in SPECIALS])
-SPECIAL_COLOUR: Ints = np.array([card // LANE if card < COLOURED else ANY_COLOUR for card in SPECIALS])
 SKIPS, REVERSES, DRAW_TWOS, WILDS, WILD_DRAWS = (face - SKIP for face in range(SKIP, WILD_DRAW + 1))
+KIND_OF: Ints = np.array([card % LANE - SKIP if card < COLOURED else card - COLOURED + WILDS for card in range(TYPES)])
+COLOUR_OF: Ints = np.array([card // LANE if card < COLOURED else ANY_COLOUR for card in range(TYPES)])
 
 
 @dataclass(frozen=True)
@@ -505,7 +507,7 @@ def ends_of(plan: Plan, legal: Bools) -> Ends:
     # Specials at once, and after an equal number.
     row, place = np.divmod(np.flatnonzero(legal.take(SPECIAL_ACTIONS, axis=1)), len(SPECIAL_ACTIONS))
     which, pile = np.divmod(place, PILES)
-    parts += _with_special(plan, row, pile, SPECIAL_KIND[which], SPECIAL_COLOUR[which], 1, SPECIAL_ACTIONS[place])
+    parts += _with_special(plan, row, pile, SPECIALS[which], 1, SPECIAL_ACTIONS[place])
     pile, row = np.nonzero(plan.open & (sight.face < NUMBERS))
     for kind in range(KINDS):
         parts += _with_special_after(plan, row, pile, sight.face[pile, row], kind, 0)
@@ -524,11 +526,13 @@ def _as_it_is(plan: Plan, row: Ints) -> Ends:
         row=row,
         pile=np.zeros_like(row),
         goal=np.zeros_like(row),
-        keep=np.zeros(len(row), dtype=np.uint64),
         action=np.full_like(row, END),
         kind=np.full_like(row, NO_KIND),
+        special=np.full_like(row, TYPES),
+        cover=np.zeros(len(row), dtype=np.uint64),
         cards=plan.sight.cards[0].take(row),
         shows=plan.shows.take(row, axis=1),
+        colours=plan.sight.colour.take(row, axis=1),
         reach=plan.reach.take(row, axis=1),
     )
 
@@ -544,16 +548,19 @@ def _with_number(plan: Plan, row: Ints, pile: Ints, goal: Ints, used: int) -> En
 
 
 def _with_special(
-    plan: Plan, row: Ints, pile: Ints, kind: Ints, colour: Ints, used: int, action: Ints | int = UNSET
+    plan: Plan, row: Ints, pile: Ints, special: Ints, used: int, action: Ints | int = UNSET, cover: Words | None = None
 ) -> list[Ends]:
     """Putting a special with the last of ``used`` cards; a reverse with all its swaps."""
     if not len(row):
         return []
+    kind, colour = KIND_OF.take(special), COLOUR_OF.take(special)
     ends = _as_it_is(plan, row)
-    ends.pile[:], ends.action[:], ends.kind[:] = pile, action, kind
+    ends.pile[:], ends.action[:], ends.kind[:], ends.special[:] = pile, action, kind, special
+    if cover is not None:
+        ends.cover[:] = cover
     ends.cards[:] += DRAWN[kind] - used
     here = np.arange(len(row))
-    ends.shows[pile, here] = CLOSED
+    ends.shows[pile, here], ends.colours[pile, here] = CLOSED, colour
     ends.reach[pile, here] = numbers_of(plan.sight.hand[row] & OF_COLOUR[colour])
     parts = [ends]
     reverses = np.flatnonzero(kind == REVERSES)
@@ -582,18 +589,18 @@ def _with_special_after(plan: Plan, row: Ints, pile: Ints, number: Ints, kind: i
     row, pile, number = row[some], pile[some], number[some]
     zero = lowest(covers[some])
     cover = zero + number
-    colour = zero // LANE if kind < WILDS else np.full(len(some), ANY_COLOUR)
+    special = zero + SKIP + kind if kind < WILDS else np.full(len(some), COLOURED + kind - WILDS)
     action = PILES * cover + pile if used == 0 else UNSET
-    parts = _with_special(plan, row, pile, np.full(len(some), kind), colour, used + 2, action)
+    parts = _with_special(plan, row, pile, special, used + 2, action, ONE << cover.astype(np.uint64))
     if used:
-        parts[0].goal[:], parts[0].keep[:] = number, ONE << cover.astype(np.uint64)
+        parts[0].goal[:] = number
     return parts
 
 
 def _swapped(ends: Ends, partner: Ints) -> Ends:
     """The same with the pile exchanged for another (R13); changes ``ends``."""
     here = np.arange(len(partner))
-    for array in (ends.shows, ends.reach):
+    for array in (ends.shows, ends.colours, ends.reach):
         array[ends.pile, here], array[partner, here] = array[partner, here], array[ends.pile, here]
     return ends
 
@@ -714,17 +721,40 @@ def begun_by(plan: Plan, ends: Ends, which: Ints) -> Ints:
 def first_steps(plan: Plan, ends: Ends, which: Ints) -> Ints:
     """The actions that begin a shortest chain to the goals of some ends, ``int64[N]``."""
     row, pile = ends.row[which], ends.pile[which]
+    return PILES * lowest(_towards(plan, ends, which)[-1] & plan.first[pile, row]) + pile
+
+
+def _towards(plan: Plan, ends: Ends, which: Ints) -> list[Words]:
+    """Backwards from the goals of some ends: cards that are no more than 0, 1, 2, … cards away from them, as sets.
+
+    Each game stops when there is one among them that fits on its pile.
+    """
+    row, pile = ends.row[which], ends.pile[which]
     first, span = plan.first[pile, row], plan.span[pile, row]
-    cards = span & OF_NUMBER[ends.goal[which]]
-    others = cards & ~ends.keep[which]
-    cards = np.where(others != 0, others, cards)
-    # Backwards from the goal, until a card is met that fits on the pile.
-    while True:
-        short = np.flatnonzero((cards & first) == 0)
-        if not len(short):
-            break
+    goals = span & OF_NUMBER[ends.goal[which]]
+    others = goals & ~ends.cover[which]
+    steps = [np.where(others != 0, others, goals)]
+    while len(short := np.flatnonzero((steps[-1] & first) == 0)):
+        cards = steps[-1].copy()
         cards[short] |= beside(cards[short]) & span[short]
-    return PILES * lowest(cards & first) + pile
+        steps.append(cards)
+    return steps
+
+
+def chains(plan: Plan, ends: Ends, which: Ints) -> tuple[Words, Ints]:
+    """The shortest chains to the goals of some ends: the cards in them, as sets, and the last one, ``int64[N]``."""
+    row, pile = ends.row[which], ends.pile[which]
+    fitting, span = plan.first[pile, row], plan.span[pile, row]
+    steps = _towards(plan, ends, which)
+    away = np.sum([(cards & fitting) == 0 for cards in steps], axis=0)
+    chain, last = np.zeros(len(which), dtype=np.uint64), np.zeros(len(which), dtype=np.int64)
+    for distance in range(len(steps) - 1, -1, -1):
+        on = np.flatnonzero(away >= distance)
+        last[on] = lowest(steps[distance][on] & fitting[on])
+        card = ONE << last[on].astype(np.uint64)
+        chain[on] |= card
+        fitting[on] = beside(card) & span[on]
+    return chain, last
 
 
 # ---------------------------------------------------------------------------------------------- worth of a position

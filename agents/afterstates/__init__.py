@@ -1,0 +1,235 @@
+"""What a turn of Slopes can come to, as the input of a network: its afterstates.
+
+A turn is many small decisions, and most sequences of them make no sense.  What counts is how the turn ends: an
+*afterstate* (Sutton and Barto 2018, section 6.8).  The rule-based player knows all of them; a network that sees the
+few that this player thinks best has to judge and not to plan, as backgammon programs do (Tesauro 1995).  An action is
+as good as the best end of the turn that it begins.
+
+Shape letters: **B** games, **K** ends of the turn that are shown (:data:`WAYS`), **L** ends of all games together,
+**F** features of one (:data:`FEATURES`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopes_envs import Game, InformationSet
+from slopes_envs.games.slopes import COLOURED, COLOURS, NUMBERS, PILES, SKIP, WILD
+
+from ..heuristic.slopes import (
+    KINDS,
+    LANE,
+    NO_CARDS,
+    NO_KIND,
+    NUMBER_CARDS,
+    ONE,
+    SHOWS,
+    UNSET,
+    WILDS,
+    Ends,
+    Floats,
+    Ints,
+    Plan,
+    SlopesPlayer,
+    Words,
+    begun_by,
+    chains,
+    ends_of,
+    experience,
+    look,
+    numbers_of,
+    plan,
+    reasons_for,
+)
+
+Bytes = NDArray[np.uint8]
+
+GAME = "slopes"
+WAYS = 6
+"""K, ends of the turn that are shown: the best ones by the rule-based player's judgement, best first."""
+NO_ACTION = 255
+"""In place of an action's number, where a turn has fewer ends."""
+
+PLANES = {
+    "wins": 1,
+    "loses": 1,
+    "behind": 1,  # the best end, by the judgement of the rule-based player
+    "shows": SHOWS * PILES,  # what the piles show
+    "colours": (COLOURS + 1) * PILES,
+    "special": KINDS + 1,  # put last, by kind; or none
+    "hand": COLOURS * NUMBERS,  # number cards held, at least one of each; those that will be drawn are not known
+    "twins": COLOURS * NUMBERS,  # those held twice
+    "specials": COLOURS * (WILD - SKIP),  # held
+    "wilds": 2,  # held
+    "numbers": NUMBERS,  # cards held of each, in all colours
+    "reach": NUMBERS * PILES,  # what the hand could turn each pile into in its next turn
+    "needs": NUMBERS * PILES,  # what would complete a slope
+    "threats": NUMBERS * PILES,  # both
+    "likely": NUMBERS,  # cards of each number that the other may hold
+    "dangers": NUMBERS,  # how likely a card of each number makes the other win
+    "endangered": NUMBERS,  # the product of both
+    "reasons": 5,  # of the rule-based player: worth, danger, hold, threats, distance
+    "cards": 5,  # of both seats
+    "time": 2,  # left
+}
+"""Features of an end of the turn, in order.  Each is a byte for a number from 0 to 1; piles change fastest."""
+FEATURES = sum(PLANES.values())
+"""F"""
+SIZE = WAYS * (1 + FEATURES)
+"""Bytes that are shown of a game: the numbers of the actions that begin the ends, and the features end by end."""
+
+FULL = 255
+"""The byte for 1."""
+BEHIND = 2.55
+"""How far behind the best end, in units of the judgement, is shown as 1; what is further behind is, too."""
+
+_NUMBER_PLACES: Words = np.array([LANE * c + n for c in range(COLOURS) for n in range(NUMBERS)], dtype=np.uint64)
+_SPECIAL_PLACES: Words = np.array([LANE * c + f for c in range(COLOURS) for f in range(SKIP, WILD)], dtype=np.uint64)
+_NUMBERS = np.arange(NUMBERS)
+# What makes 1 of a feature.
+_LOG_ODDS, _MOST_CARDS, _LEAD, _COPIES, _LIKELY = 6.5, 40.0, 20.0, 8.0, 3.0
+_LONG, _SHORT = 100.0, 20.0  # turns
+
+
+class Afterstates:
+    """Shows the ends of turns that are worth a thought.
+
+    Attributes
+    ----------
+    size
+        Bytes that it shows of a game.
+
+    Raises
+    ------
+    ValueError
+        For another game than Slopes.
+    """
+
+    size = SIZE
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        if game.name != GAME:
+            raise ValueError(f"advice afterstates: expected a game of {GAME}, got {game.name}")
+        self._player = SlopesPlayer(game)
+        self._turns = game.rules.max_turns
+
+    def advise(self, view: InformationSet) -> Bytes:
+        """The best ends of the turn, ``uint8[B, SIZE]``; of seats that are not to move there are none."""
+        plans = plan(look(view))
+        ends = ends_of(plans, view.legal)
+        judged = self._player.judge(plans.sight, ends)
+        order = np.lexsort((-judged, ends.row))
+        row = ends.row[order]
+        begins = np.searchsorted(row, row)  # where the ends of the same game begin
+        place = np.arange(len(row)) - begins
+        behind = judged[order[begins]] - judged[order]
+        few = np.flatnonzero(place < WAYS)
+        which, place, behind = order[few], place[few], behind[few]
+        ends = ends.take(which)
+        actions = np.full((len(view), WAYS), NO_ACTION, dtype=np.uint8)
+        actions[ends.row, place] = begun_by(plans, ends, np.arange(len(which)))
+        shown = np.zeros((len(view), WAYS, FEATURES), dtype=np.uint8)
+        left = np.maximum(self._turns - plans.sight.turns, 0)
+        shown[ends.row, place] = features(plans, ends, behind, left)
+        return np.concatenate([actions, shown.reshape(len(view), -1)], axis=1)
+
+
+def features(plans: Plan, ends: Ends, behind: Floats, left: Ints) -> Bytes:
+    """What a network sees of some ends of turns, ``uint8[L, F]``.
+
+    Parameters
+    ----------
+    behind
+        The best end of the same turn, by the judgement of the rule-based player: ``float64[L]``.
+    left
+        Turns left, ``int64[B]``.
+    """
+    known, reasons = experience(), reasons_for(plans.sight, ends)
+    hand, twins, wilds = held_after(plans, ends)
+    colours = ends.colours.copy()
+    for_number = np.flatnonzero((ends.action == UNSET) & (ends.kind == NO_KIND))
+    colours[ends.pile[for_number], for_number] = chains(plans, ends, for_number)[1] // LANE
+    reach = ends.reach & numbers_of(hand & NUMBER_CARDS)
+    needs = known.needs.take(reasons.index, axis=0).T.astype(np.int64)
+    likely = plans.sight.likely.take(ends.row, axis=0).T
+    dangers = known.dangers.take(reasons.index, axis=0).T
+    decided = known.decided.take(reasons.index)
+    own, other = ends.cards, plans.sight.cards[1].take(ends.row)
+    turns = left.take(ends.row)
+    held = np.stack([hand, twins])[:, None]  # at least one of each card, and two
+    numbers = held >> _NUMBER_PLACES[:, None] & ONE
+    specials = (held >> _SPECIAL_PLACES[:, None] & ONE).sum(axis=0)
+    parts = [
+        decided > 0,
+        decided < 0,
+        behind / BEHIND,
+        _one_hot(ends.shows, SHOWS),
+        _one_hot(colours, COLOURS + 1),
+        _one_hot(ends.kind, KINDS + 1),
+        numbers,
+        specials / 2,
+        wilds / 4,
+        numbers.reshape(2 * COLOURS, NUMBERS, -1).sum(axis=0) / _COPIES,
+        *(_bits(sets) for sets in (reach, needs, reach & needs)),
+        likely / _LIKELY,
+        dangers,
+        likely * dangers / _LIKELY,
+        0.5 + known.worth.take(reasons.index) / (2 * _LOG_ODDS),
+        reasons.danger,
+        reasons.hold,
+        reasons.threats / PILES,
+        known.distance.take(reasons.index) / PILES,
+        *(np.log1p(cards) / np.log1p(_MOST_CARDS) for cards in (own, other)),
+        *(cards / _MOST_CARDS for cards in (own, other)),
+        0.5 + (own - other) / (2 * _LEAD),
+        *(np.exp(-turns / scale) for scale in (_LONG, _SHORT)),
+    ]
+    shown = np.empty((FEATURES, len(own)), dtype=np.uint8)
+    start = 0
+    for part in parts:
+        rows = np.reshape(part, (-1, len(own)))
+        into = shown[start : start + len(rows)]
+        if rows.dtype.kind == "f":
+            np.rint(np.clip(rows, 0, 1) * FULL, out=into, casting="unsafe")
+        else:
+            np.multiply(rows, FULL, out=into, casting="unsafe")
+        start += len(rows)
+    return np.ascontiguousarray(shown.T)
+
+
+def _one_hot(numbers: Ints, count: int) -> NDArray[np.bool_]:
+    """``bool[count, …]``, the last axis as in ``numbers``."""
+    hot: NDArray[np.bool_] = np.arange(count).reshape(-1, *[1] * numbers.ndim) == numbers
+    return hot
+
+
+def _bits(sets: Ints) -> Ints:
+    """Members of sets of numbers, ``int64[numbers, …]``."""
+    bits: Ints = sets >> _NUMBERS.reshape(-1, *[1] * sets.ndim) & 1
+    return bits
+
+
+def held_after(plans: Plan, ends: Ends) -> tuple[Words, Words, Ints]:
+    """The hands that are left when turns end so, without cards that will be drawn.
+
+    Returns
+    -------
+    Coloured cards held, at least one of each; those held twice (``uint64[L]``, sets); wilds, ``int64[2, L]`` by kind
+    """
+    sight = plans.sight
+    hand, twins = sight.hand.take(ends.row), sight.twins.take(ends.row)
+    chain = np.zeros_like(hand)
+    on_the_way = np.flatnonzero(ends.action == UNSET)
+    chain[on_the_way] = chains(plans, ends, on_the_way)[0]
+    coloured = ends.special < COLOURED
+    special = np.where(coloured, ONE << np.where(coloured, ends.special, 0).astype(np.uint64), NO_CARDS)
+    for cards in (chain, ends.cover, special):
+        second = cards & twins
+        twins ^= second
+        hand &= ~(cards ^ second)
+    put = ends.kind == np.array([[WILDS], [WILDS + 1]])
+    wilds: Ints = sight.specials[WILDS:].take(ends.row, axis=1) - put
+    return hand, twins, wilds

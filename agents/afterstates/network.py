@@ -1,0 +1,127 @@
+"""A network that judges afterstates: what each is worth, and how gladly the policy goes for it.
+
+Shape letters: **B** games, **K** ends of the turn that are shown, **F** features of one, **A** actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from . import BEHIND, FEATURES, FULL, NO_ACTION, PLANES, SIZE, WAYS
+
+JUDGED = 12.0
+"""How much a unit of the rule-based player's judgement counts: at first the policy follows it most of the time."""
+SURE = 50.0
+"""How much more the policy goes for a win than for other ends of the turn, and less for a loss."""
+NOT_THERE = -200.0
+"""How gladly it goes for what is not shown."""
+
+_WINS, _LOSES, _BEHIND = (list(PLANES).index(name) for name in ("wins", "loses", "behind"))  # one feature each
+
+
+class Judged(NamedTuple):
+    """What a network makes of the ends of B turns."""
+
+    worth: Tensor  # float32[B, K], from -1 to 1; 0 where there are fewer ends
+    scores: Tensor  # float32[B, K], logits of the policy
+    before: Tensor  # float32[B, K], what they were before anything was learned
+    actions: Tensor  # int64[B, K], what begins them; NO_ACTION where there are fewer
+    there: Tensor  # bool[B, K]
+
+    @classmethod
+    def of(cls, encoded: Tensor) -> Judged:
+        """From what the trunk gives."""
+        worth, scores, before, actions = encoded.reshape(-1, 4, WAYS).unbind(dim=1)
+        return cls(worth, scores, before, actions.long(), actions != NO_ACTION)
+
+
+class _Layers(nn.Module):
+    """The same layers for every end: ``float32[B, K, F]`` to ``float32[B, K]``, all zeros at first."""
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        super().__init__()
+        modules: list[nn.Module] = []
+        for before, after in pairwise([FEATURES, *widths]):
+            modules += [nn.Linear(before, after), nn.ReLU()]
+        self.hidden = nn.Sequential(*modules)
+        self.last = nn.Parameter(torch.zeros(widths[-1] + 1))  # the bias behind the weights
+
+    def forward(self, ends: Tensor) -> Tensor:
+        """Judge."""
+        hidden: Tensor = self.hidden(ends)
+        return hidden @ self.last[:-1] + self.last[-1]
+
+
+class AfterstateTrunk(nn.Module):
+    """Judges every end of the turn: ``uint8[B, D + SIZE]`` to ``float32[B, 4 K]``, read by :class:`Judged`.
+
+    Worth and score have layers of their own, of the same widths.  A score is added to the judgement of the rule-based
+    player.
+    """
+
+    width = 4 * WAYS
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.worth = _Layers(widths)
+        self.score = _Layers(widths)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Judge what is shown behind the observations."""
+        actions, ends = shown(observations)
+        before = judged_before(actions, ends)
+        worths = torch.where(actions == NO_ACTION, 0.0, self.worths(ends))
+        return torch.cat([worths, self.score(ends) + before, before, actions.float()], dim=1)
+
+    def worths(self, ends: Tensor) -> Tensor:
+        """What ends are worth, ``float32[…]``, by their features ``float32[…, F]``."""
+        sure = _sure(ends)
+        return torch.where(sure == 0, torch.tanh(self.worth(ends)), sure)
+
+
+def shown(observations: Tensor) -> tuple[Tensor, Tensor]:
+    """Actions ``uint8[B, K]`` and features ``float32[B, K, F]`` of the ends behind observations."""
+    behind = observations[:, -SIZE:]
+    return behind[:, :WAYS], behind[:, WAYS:].reshape(-1, WAYS, FEATURES).float() / FULL
+
+
+def judged_before(actions: Tensor, ends: Tensor) -> Tensor:
+    """Scores by the rule-based player's judgement, ``float32[B, K]``: wins before all, and losses after all."""
+    scores = SURE * _sure(ends) - JUDGED * BEHIND * ends[..., _BEHIND]
+    return torch.where(actions == NO_ACTION, NOT_THERE, scores)
+
+
+def _sure(ends: Tensor) -> Tensor:
+    """1 for wins, -1 for losses, 0 for all other ends."""
+    return ends[..., _WINS] - ends[..., _LOSES]
+
+
+class AfterstateHead(nn.Module):
+    """Action logits: the score of the best end of the turn that an action begins."""
+
+    def __init__(self, num_actions: int) -> None:
+        super().__init__()
+        self.num_actions = num_actions
+
+    def forward(self, encoded: Tensor) -> Tensor:
+        """Logits, ``float32[B, A]``."""
+        judged = Judged.of(encoded)
+        none = self.num_actions  # a column for ends that are not there
+        begun = torch.where(judged.there, judged.actions, none)
+        logits = encoded.new_full((len(encoded), none + 1), NOT_THERE)
+        return logits.scatter_reduce(1, begun, judged.scores, "amax")[:, :none]
+
+
+class AfterstateValue(nn.Module):
+    """The value of a position: what its ends are worth, as often as the policy goes for them; 0 if there are none."""
+
+    def forward(self, encoded: Tensor) -> Tensor:
+        """Values, ``float32[B, 1]``."""
+        judged = Judged.of(encoded)
+        chances = torch.softmax(judged.scores, dim=1)
+        return (chances * judged.worth).sum(dim=1, keepdim=True)

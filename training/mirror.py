@@ -1,0 +1,71 @@
+"""Mirror descent over afterstates: a policy that sees how a turn can end is improved at all of these ends at once.
+
+PPO learns of a turn by the one end that was tried, and a match of Slopes is so long that nearly all of what comes of
+it is chance.  Here what ends are worth is learned from that, over all turns; and the policy goes more for what is worth
+more, whether it was tried or not.
+
+Shape letters: **N** decisions, **K** ends of the turn that are shown.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from slopes_agents.afterstates.network import AfterstateTrunk, Judged, judged_before, shown
+
+
+class Aims(NamedTuple):
+    """What a policy is drawn to in N decisions, and by which end of the turn it is judged."""
+
+    chances: Tensor  # float32[N, K]
+    tried: Tensor  # int64[N], the best end that the action taken begins
+
+    @classmethod
+    def of(cls, judged: Judged, actions: Tensor, rate: float, decay: float) -> Aims:
+        """From what the policy made of its decisions (no gradients), and the actions it took, ``int64[N]``."""
+        logs = torch.log_softmax(judged.scores, dim=1)
+        logits = (1 - decay) * logs + decay * judged.before + rate * judged.worth
+        chances = torch.softmax(torch.where(judged.there, logits, -torch.inf), dim=1)
+        begun = judged.there & (judged.actions == actions[:, None])
+        return cls(chances, torch.where(begun, judged.scores, -torch.inf).argmax(dim=1))
+
+    def packed(self) -> Tensor:
+        """Both in one: ``float32[N, K + 1]``."""
+        return torch.cat([self.chances, self.tried[:, None].float()], dim=1)
+
+    @classmethod
+    def unpacked(cls, packed: Tensor) -> Aims:
+        """The inverse of :meth:`packed`."""
+        return cls(packed[:, :-1], packed[:, -1].long())
+
+
+class Losses(NamedTuple):
+    """What is made small, and what is logged besides."""
+
+    policy: Tensor
+    value: Tensor
+    entropy: Tensor
+    kl: Tensor  # of the policy from what it is drawn to
+
+
+def mirror_losses(trunk: AfterstateTrunk, observations: Tensor, aims: Aims, returns: Tensor) -> Losses:
+    """Cross-entropy of the policy with its aims, and the squared error of what the ends that were tried are worth.
+
+    Parameters
+    ----------
+    observations
+        With afterstates behind, ``uint8[N, D + SIZE]``.
+    returns
+        What came of the ends that were tried, ``float32[N]``.
+    """
+    actions, ends = shown(observations)
+    logs = torch.log_softmax(trunk.score(ends) + judged_before(actions, ends), dim=1)
+    cross_entropy = -(aims.chances * logs).sum(dim=1).mean()
+    aimed = -torch.special.xlogy(aims.chances, aims.chances).sum(dim=1).mean()
+    worth = trunk.worths(ends[torch.arange(len(ends)), aims.tried])
+    value = torch.nn.functional.mse_loss(worth, returns)
+    entropy = -(logs.exp() * logs).sum(dim=1).mean()
+    return Losses(cross_entropy, value, entropy, cross_entropy - aimed)
