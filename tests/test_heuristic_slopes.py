@@ -161,7 +161,7 @@ def test_the_sight_is_the_observation_decoded() -> None:
         bit = np.uint64(card)
         assert ((sight.hand >> bit & np.uint64(1)) == (counts[:, card] > 0)).all()
         assert ((sight.twins >> bit & np.uint64(1)) == (counts[:, card] > 1)).all()
-    by_kind = [counts[:, np.array(player.SPECIALS)[kind == player.SPECIAL_KIND]].sum(axis=1) for kind in range(5)]
+    by_kind = [counts[:, player.SPECIALS[player.KIND_OF[player.SPECIALS] == kind]].sum(axis=1) for kind in range(5)]
     assert (sight.specials == by_kind).all()
     assert (values["top_face"] == np.where(sight.face == player.NOTHING, -1, sight.face).T).all()
     assert (values["top_colour"] == np.where(sight.colour == player.ANY_COLOUR, -1, sight.colour).T).all()

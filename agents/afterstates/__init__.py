@@ -132,8 +132,9 @@ class Afterstates:
         actions = np.full((len(view), WAYS), NO_ACTION, dtype=np.uint8)
         actions[ends.row, place] = begun_by(plans, ends, np.arange(len(which)))
         shown = np.zeros((len(view), WAYS, FEATURES), dtype=np.uint8)
-        left = np.maximum(self._turns - plans.sight.turns, 0)
-        shown[ends.row, place] = features(plans, ends, behind, left)
+        if len(which):
+            left = np.maximum(self._turns - plans.sight.turns, 0)
+            shown[ends.row, place] = features(plans, ends, behind, left)
         return np.concatenate([actions, shown.reshape(len(view), -1)], axis=1)
 
 
