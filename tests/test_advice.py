@@ -58,7 +58,7 @@ def test_there_is_no_advice_for_seats_that_are_not_to_move() -> None:
 @pytest.mark.parametrize("suits", [False, True])
 def test_an_untrained_policy_follows_the_advice(name: str, suits: bool, tmp_path: Path) -> None:
     """As the run begins: the policy of a new learner, and the file that it writes."""
-    overrides = [*SMALL, "network.advice=heuristic", "warm_start=null", "look_ahead=null"]
+    overrides = [*SMALL, "network.advice=heuristic", "warm_start=null", "look_ahead=null", "mirror=null"]
     overrides += ["opponents=[]", "variants=[]", "learning_rate={start: 1.0e-7, end: 0}"]
     config = load_config(default_config_path(name))
     if not suits:
