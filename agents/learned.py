@@ -4,10 +4,7 @@ Two kinds of file are read here, neither of which can run code:
 
 - a *checkpoint*, the zip file that training writes, of which two members count: ``slopes.json`` (the header: game,
   rules, network) and ``policy.pth`` (tensors, loaded with ``weights_only``);
-- *weights*, which are small enough to ship: ``weights/<game>.slopes``.  Such a file is a line of ASCII,
-  ``slopes-weights/1 N`` with N the length of the header in bytes, then the header (JSON in UTF-8: what a checkpoint's
-  says, and ``dtype`` and ``tensors``, a list of names and shapes), then the tensors in that order, little-endian and
-  with nothing between or behind them.
+- *weights*, which are small enough to ship: ``weights/<game>.slopes`` (:mod:`.weights_file`).
 """
 
 from __future__ import annotations
@@ -15,10 +12,8 @@ from __future__ import annotations
 import io
 import json
 import pickle
-import re
 import zipfile
 from collections.abc import Callable, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,25 +28,16 @@ from slopes_envs.chance import Purpose, derive, draw
 from .advice import Adviser, make_adviser, observed
 from .base import Agent, parse_arguments, split_leading
 from .network import NetworkShape, PolicyNetwork, masked_log_probabilities
+from .weights_file import WEIGHTS_FORMAT, CheckpointError, checked_header, read_weights, shipped_weights
 
 HEADER = "slopes.json"
 WEIGHTS = "policy.pth"
 HEADER_FORMAT = "slopes-checkpoint/1"
 
-WEIGHTS_FORMAT = "slopes-weights/1"
-WEIGHTS_SUFFIX = ".slopes"
-WEIGHTS_LIMIT = 4_000_000
-"""Bytes that a file of weights has at most."""
-WEIGHTS_TYPES = {"float16": "<f2", "float32": "<f4"}
-
 Policy = Callable[[Tensor], tuple[Tensor, Tensor]]
 """``uint8[B, D]``, with advice behind, to logits ``float32[B, A]`` and values ``float32[B]``."""
 
 _TRUNK = "features_extractor.trunk."
-
-
-class CheckpointError(ValueError):
-    """A file that is not a checkpoint, or one of another game."""
 
 
 class LearnedAgent(Agent):
@@ -130,25 +116,6 @@ class LearnedAgent(Agent):
 # ------------------------------------------------------------------------------------------------------------ files
 
 
-def shipped_weights(game: str) -> Path:
-    """The file of weights that ships for a game.
-
-    Raises
-    ------
-    CheckpointError
-        If none does.
-    """
-    folder = Path(str(files(__package__) / "weights"))
-    path = folder / f"{game}{WEIGHTS_SUFFIX}"
-    if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in folder.glob(f"*{WEIGHTS_SUFFIX}"))) or "none"
-        raise CheckpointError(
-            f"agent ppo: no weights ship for {game} (they do for: {known}); "
-            "name a checkpoint, as in ppo:runs/first or ppo:runs/first/last.zip"
-        )
-    return path
-
-
 def load_network(path: Path, game: Game[Any, Any]) -> PolicyNetwork:
     """The network of a checkpoint or a file of weights, or of the ``best.zip`` in a folder.
 
@@ -177,7 +144,8 @@ def read_file(file: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     except OSError as error:
         raise CheckpointError(f"checkpoint {file}: cannot be read ({error})") from None
     if content.startswith(WEIGHTS_FORMAT.partition("/")[0].encode()):
-        return _read_weights(file, content)
+        header, arrays = read_weights(file, content)
+        return header, {name: torch.from_numpy(array) for name, array in arrays.items()}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             header = json.loads(archive.read(HEADER))
@@ -191,17 +159,7 @@ def read_file(file: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise CheckpointError(f"checkpoint {file}: not a checkpoint of this project ({error})") from None
     except pickle.UnpicklingError:
         raise CheckpointError(f"checkpoint {file}: its {WEIGHTS} holds other things than tensors") from None
-    return _checked_header(file, header, HEADER_FORMAT), weights
-
-
-def _checked_header(file: Path, header: Any, form: str) -> dict[str, Any]:
-    found = header.get("format") if isinstance(header, dict) else header
-    if not isinstance(header, dict) or found != form:
-        raise CheckpointError(f"checkpoint {file}: expected format {form!r}, got {found!r}")
-    missing = [name for name in ("game", "features", "actions", "network") if name not in header]
-    if missing:
-        raise CheckpointError(f"checkpoint {file}: its header lacks {', '.join(missing)}")
-    return header
+    return checked_header(file, header, HEADER_FORMAT), weights
 
 
 def planes_of(game: Game[Any, Any]) -> list[list[Any]]:
@@ -251,90 +209,3 @@ def make_network(
     network.unit = float(header.get("reward_scale", 1.0))
     network.load_state_dict(dict(weights))
     return network.eval()
-
-
-def _read_weights(file: Path, content: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    line, newline, rest = content.partition(b"\n")
-    first = re.fullmatch(rb"(slopes-weights/\d+) (\d{1,9})", line)
-    if not newline or first is None:
-        raise CheckpointError(f"weights {file}: expected a first line '{WEIGHTS_FORMAT} LENGTH', got {line[:60]!r}")
-    if first[1].decode() != WEIGHTS_FORMAT:
-        raise CheckpointError(f"weights {file}: expected format {WEIGHTS_FORMAT!r}, got {first[1].decode()!r}")
-    length = int(first[2])
-    try:
-        header = _checked_header(file, json.loads(rest[:length]), WEIGHTS_FORMAT)
-    except ValueError as error:
-        if isinstance(error, CheckpointError):
-            raise
-        raise CheckpointError(f"weights {file}: its header is not JSON ({error})") from None
-    kind = WEIGHTS_TYPES.get(str(header.get("dtype")))
-    if kind is None:
-        raise CheckpointError(
-            f"weights {file}: dtype expected {' or '.join(WEIGHTS_TYPES)}, got {header.get('dtype')!r}"
-        )
-    sizes = _sizes(file, header.get("tensors"))
-    expected, got = sum(map(int, map(np.prod, sizes.values()))) * np.dtype(kind).itemsize, len(rest) - length
-    if expected != got:
-        raise CheckpointError(f"weights {file}: expected {expected} bytes of tensors behind the header, got {got}")
-    numbers = np.frombuffer(rest, dtype=kind, offset=length).astype(np.float32)
-    if not np.isfinite(numbers).all():
-        raise CheckpointError(f"weights {file}: holds numbers that are not finite")
-    weights: dict[str, Tensor] = {}
-    start = 0
-    for name, shape in sizes.items():
-        stop = start + int(np.prod(shape))
-        weights[name] = torch.from_numpy(numbers[start:stop].reshape(shape))
-        start = stop
-    return header, weights
-
-
-def _sizes(file: Path, tensors: Any) -> dict[str, tuple[int, ...]]:
-    """Shapes of tensors by name, in order."""
-    sizes: dict[str, tuple[int, ...]] = {}
-    for entry in tensors if isinstance(tensors, list) else [tensors]:
-        pair = entry if isinstance(entry, list) and len(entry) == 2 else (None, None)
-        name, shape = pair
-        if not isinstance(name, str) or not isinstance(shape, list) or name in sizes:
-            raise CheckpointError(f"weights {file}: tensors expected [[name, [sizes]], …], got {str(entry)[:80]}")
-        if not all(type(size) is int and 0 < size < 2**24 for size in shape):
-            raise CheckpointError(f"weights {file}: tensor {name}: expected sizes above 0, got {shape}")
-        sizes[name] = tuple(shape)
-    return sizes
-
-
-def pack_weights(header: Mapping[str, Any], weights: Mapping[str, Tensor], dtype: str = "float16") -> bytes:
-    """A file of weights, as :func:`read_file` reads it.
-
-    Parameters
-    ----------
-    header
-        That of a checkpoint.
-    weights
-        Tensors by their names in a :class:`PolicyNetwork`.
-    dtype
-        ``"float16"`` or ``"float32"``.
-
-    Raises
-    ------
-    ValueError
-        For another dtype, for numbers that it does not hold, or if the file would be larger than is allowed.
-    """
-    if dtype not in WEIGHTS_TYPES:
-        raise ValueError(f"dtype expected {' or '.join(WEIGHTS_TYPES)}, got {dtype!r}")
-    arrays = {name: tensor.detach().numpy().astype(np.float32) for name, tensor in weights.items()}
-    limit = float(np.finfo(WEIGHTS_TYPES[dtype]).max)
-    for name, array in arrays.items():
-        if not (np.abs(array) <= limit).all():
-            raise ValueError(f"tensor {name} holds numbers that {dtype} does not")
-    head = {
-        **header,
-        "format": WEIGHTS_FORMAT,
-        "dtype": dtype,
-        "tensors": [[name, list(array.shape)] for name, array in arrays.items()],
-    }
-    text = json.dumps(head, indent=1, ensure_ascii=False).encode() + b"\n"
-    body = b"".join(array.astype(WEIGHTS_TYPES[dtype]).tobytes() for array in arrays.values())
-    content = f"{WEIGHTS_FORMAT} {len(text)}\n".encode() + text + body
-    if len(content) > WEIGHTS_LIMIT:
-        raise ValueError(f"a file of weights has at most {WEIGHTS_LIMIT:,} bytes, this one would have {len(content):,}")
-    return content

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from slopes_agents import Agent, make_agent
-from slopes_agents.learned import CheckpointError, read_file, shipped_weights
+from slopes_agents.learned import read_file
 from slopes_agents.play import Watch, play_out
+from slopes_agents.weights_file import CheckpointError, shipped_weights
 from slopes_envs import Game, InformationSet, __version__, make_game, match_seed
 
 from .bets import Regrets

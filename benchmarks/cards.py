@@ -23,7 +23,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from slopes_agents.learned import WEIGHTS_SUFFIX
+from slopes_agents.weights_file import WEIGHTS_SUFFIX
 from slopes_envs import UnknownName, game_names
 
 from .card_report import FOLDER, LIMITS, card, read_limits, renewed, stored_policies

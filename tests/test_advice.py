@@ -13,8 +13,9 @@ from rich.console import Console
 
 from slopes_agents import make_agent
 from slopes_agents.advice import Choice, make_adviser, observed
-from slopes_agents.learned import CheckpointError, LearnedAgent, load_network, pack_weights, read_file
+from slopes_agents.learned import LearnedAgent, load_network, read_file
 from slopes_agents.network import NetworkShape, PolicyNetwork
+from slopes_agents.weights_file import CheckpointError, pack_weights
 from slopes_benchmarks.values import NetworkValue
 from slopes_envs import InformationSet, UnknownName, game_names, make_game
 from slopes_training import ship

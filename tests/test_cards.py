@@ -16,10 +16,11 @@ from helpers import staggered
 from typer.testing import CliRunner
 
 from slopes_agents import make_agent
-from slopes_agents.learned import HEADER, WEIGHTS_SUFFIX, CheckpointError
+from slopes_agents.learned import HEADER
 from slopes_agents.network import NetworkShape
 from slopes_agents.optimal import EDGE, Amounts, Sight
 from slopes_agents.play import play_out, seated
+from slopes_agents.weights_file import WEIGHTS_SUFFIX, CheckpointError
 from slopes_benchmarks import card_report, card_rows, cards, curves, quickstart
 from slopes_benchmarks.bets import CLOSE, Regrets
 from slopes_benchmarks.card_report import BEGIN, END, FOLDER, WEIGHTS, card, policies_table, renewed, stored_policies

@@ -17,9 +17,10 @@ from players import Lowest, Skewed
 from variants import all_variants, made, variant_id
 
 from slopes_agents import Agent, make_agent
-from slopes_agents.learned import HEADER, HEADER_FORMAT, WEIGHTS, CheckpointError
+from slopes_agents.learned import HEADER, HEADER_FORMAT, WEIGHTS
 from slopes_agents.network import NetworkShape, PolicyNetwork
 from slopes_agents.play import AgentFault, play_out
+from slopes_agents.weights_file import CheckpointError
 from slopes_benchmarks import control, duplicate, variance
 from slopes_benchmarks.control import ControlWatch, controlled, corrections, told_probabilities
 from slopes_benchmarks.duplicate import Plan, evaluate, evaluated_game, figures, play_chunk

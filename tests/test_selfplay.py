@@ -16,8 +16,8 @@ import torch
 from rich.console import Console
 
 from slopes_agents import make_agent
-from slopes_agents.learned import CheckpointError
 from slopes_agents.network import NetworkShape, masked_log_probabilities
+from slopes_agents.weights_file import CheckpointError
 from slopes_envs import InformationSet, game_names, make_game, match_seed
 from slopes_training.advantages import seat_advantages
 from slopes_training.config import TrainingConfig, default_config_path, dump_config, load_config

@@ -14,19 +14,10 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from slopes_agents import learned, make_agent
-from slopes_agents.learned import (
-    HEADER,
-    WEIGHTS,
-    WEIGHTS_FORMAT,
-    CheckpointError,
-    load_network,
-    pack_weights,
-    planes_of,
-    read_file,
-    shipped_weights,
-)
+from slopes_agents import make_agent, weights_file
+from slopes_agents.learned import HEADER, WEIGHTS, load_network, planes_of, read_file
 from slopes_agents.network import NetworkShape, PolicyNetwork
+from slopes_agents.weights_file import WEIGHTS_FORMAT, CheckpointError, pack_weights, shipped_weights
 from slopes_envs import Game, InformationSet, game_names, make_game, match_seed
 from slopes_training import ship
 from slopes_training.policies import SelfPlayPolicy
@@ -125,7 +116,7 @@ def test_the_file_is_what_the_manual_says(tmp_path: Path) -> None:
 
 
 def test_the_agent_without_a_path_plays_the_weights_that_ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learned, "files", lambda _: tmp_path)
+    monkeypatch.setattr(weights_file, "files", lambda _: tmp_path)
     game = game_of_hands()
     with pytest.raises(CheckpointError, match=r"no weights ship for slippery_slope \(they do for: none\)"):
         make_agent("ppo", game)
@@ -155,7 +146,7 @@ def test_weights_that_ship_are_right(name: str) -> None:
     except CheckpointError as error:
         assert f"no weights ship for {name}" in str(error)  # noqa: PT017 - whichever games have weights
         return
-    assert file.stat().st_size <= learned.WEIGHTS_LIMIT
+    assert file.stat().st_size <= weights_file.WEIGHTS_LIMIT
     header, _ = read_file(file)
     assert {"command", "seed", "decisions", "commit"} <= set(header["provenance"])
     for rules in header["rules"]:

@@ -18,7 +18,8 @@ import numpy as np
 import typer
 
 from slopes_agents.advice import make_adviser
-from slopes_agents.learned import WEIGHTS_SUFFIX, LearnedAgent, make_network, pack_weights, read_file
+from slopes_agents.learned import LearnedAgent, make_network, read_file
+from slopes_agents.weights_file import WEIGHTS_SUFFIX, pack_weights
 from slopes_envs import Game, InformationSet, derive, make_game, match_seed
 from slopes_envs.files import write_bytes
 

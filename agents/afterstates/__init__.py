@@ -86,6 +86,13 @@ FULL = 255
 BEHIND = 2.55
 """How far behind the best end, in units of the judgement, is shown as 1; what is further behind is, too."""
 
+JUDGED = 12.0
+"""How much a unit of the judgement counts in the logits of a policy: at first it follows it most of the time."""
+SURE = 50.0
+"""How much more a policy goes for a win than for other ends of the turn, and less for a loss."""
+NOT_THERE = -200.0
+"""Logit of what is not shown."""
+
 _NUMBER_PLACES: Words = np.array([LANE * c + n for c in range(COLOURS) for n in range(NUMBERS)], dtype=np.uint64)
 _SPECIAL_PLACES: Words = np.array([LANE * c + f for c in range(COLOURS) for f in range(SKIP, WILD)], dtype=np.uint64)
 _NUMBERS = np.arange(NUMBERS)

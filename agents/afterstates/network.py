@@ -12,14 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from . import BEHIND, FEATURES, FULL, NO_ACTION, PLANES, SIZE, WAYS
-
-JUDGED = 12.0
-"""How much a unit of the rule-based player's judgement counts: at first the policy follows it most of the time."""
-SURE = 50.0
-"""How much more the policy goes for a win than for other ends of the turn, and less for a loss."""
-NOT_THERE = -200.0
-"""How gladly it goes for what is not shown."""
+from . import BEHIND, FEATURES, FULL, JUDGED, NO_ACTION, NOT_THERE, PLANES, SIZE, SURE, WAYS
 
 _WINS, _LOSES, _BEHIND = (list(PLANES).index(name) for name in ("wins", "loses", "behind"))  # one feature each
 
