@@ -17,7 +17,7 @@ from slopes_agents import make_agent, weights_file
 from slopes_agents.advice import AFTERSTATES, make_adviser, observed
 from slopes_agents.afterstates import FEATURES, FULL, NO_ACTION, PLANES, SIZE, WAYS, Afterstates, held_after
 from slopes_agents.afterstates.network import NOT_THERE, SURE, AfterstateHead, AfterstateTrunk, AfterstateValue, Judged
-from slopes_agents.afterstates.worth import _shipped, worth
+from slopes_agents.afterstates.shipped import _read
 from slopes_agents.heuristic import slopes as player
 from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape, PolicyNetwork
@@ -266,13 +266,11 @@ def test_shapes_that_do_not_go_with_afterstates_are_refused() -> None:
         load_config(config, [look_ahead])
 
 
-def test_the_worth_for_search_is_that_of_the_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without PyTorch, from the file that ships; seats that wait are judged by the rules."""
+def test_the_player_without_pytorch_is_the_network_that_ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game, state = positions(300, 80)
     network = PolicyNetwork(SMALL, game.observation, game.num_actions)
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.3, generator=torch.Generator().manual_seed(2))
-    network.unit = 2.0
     header = {"game": "slopes", "features": 1, "actions": 221, "network": {}}
     (tmp_path / "weights").mkdir()
     file = tmp_path / "weights" / "slopes.slopes"
@@ -280,18 +278,17 @@ def test_the_worth_for_search_is_that_of_the_network(tmp_path: Path, monkeypatch
     monkeypatch.setattr(weights_file, "files", lambda _: tmp_path)
     view = InformationSet(game, state)
     agent = LearnedAgent(game, network, adviser=make_adviser(AFTERSTATES, game))
+    player: Any = make_agent("afterstates", game)
     assert np.abs(agent.values(view)).mean() > 0.05
-    assert np.allclose(worth(view), agent.values(view) / network.unit, atol=1e-5)
-    waiting = InformationSet(game, state, 1 - state.seat)
-    assert np.array_equal(worth(waiting), player.evaluate(waiting))
-    both = InformationSet(game, state, np.zeros(len(state), dtype=int))
-    first = state.seat == 0
-    assert np.allclose(worth(both)[first], worth(view)[first])
-    assert np.allclose(worth(both)[~first], worth(waiting)[~first])
-    _shipped.cache_clear()
+    assert np.allclose(player.values(view), agent.values(view), atol=1e-5)
+    assert (player.act(view) == agent.act(view)).mean() > 0.99  # sums are rounded in another order
+    assert not player.values(InformationSet(game, state, 1 - state.seat)).any()
+    _read.cache_clear()
     file.write_bytes(pack_weights(header | {"game": "sluff"}, network.state_dict(), "float32"))
     with pytest.raises(CheckpointError, match="expected a network that sees afterstates of slopes"):
-        worth(view)
+        make_agent("afterstates", game)
+    with pytest.raises(ValueError, match="expected a game of slopes, got sluff"):
+        make_agent("afterstates", make_game("sluff"))
 
 
 def test_it_is_trained_resumed_and_shipped(tmp_path: Path) -> None:

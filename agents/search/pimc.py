@@ -55,13 +55,14 @@ class PimcAgent(Agent):
     worlds
         W, the most worlds an action is tried in.
     rollout
-        The agent, or its spec, that plays hands on, and that bids where bids are hidden.
+        The agent, or its spec, that plays hands on, and that bids where bids are hidden; where none is named,
+        ``heuristic``, in Slopes ``afterstates``.
     reach
         How far hands are played on; by default as is usual for the game.
     """
 
     def __init__(
-        self, game: Game[Any, Any], worlds: int = 32, rollout: str | Agent = "heuristic", reach: Reach | None = None
+        self, game: Game[Any, Any], worlds: int = 32, rollout: str | Agent = "", reach: Reach | None = None
     ) -> None:
         """Make the agent.
 
@@ -74,8 +75,9 @@ class PimcAgent(Agent):
         if worlds < 1:
             raise ValueError(f"agent pimc: worlds expected a whole number of at least 1, got {worlds}")
         self.worlds = worlds
-        agent = make_agent(rollout, game) if isinstance(rollout, str) else rollout
-        self.rollouts = Rollouts(game, agent, reach or reach_of(game))
+        reach = reach or reach_of(game)
+        agent = rollout if isinstance(rollout, Agent) else make_agent(rollout or reach.rollout, game)
+        self.rollouts = Rollouts(game, agent, reach)
         self.drawn = Worlds(game, agent, self.rollouts.reach.fit)
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 
+from ..advice import AFTERSTATES
 from ..base import make_agent, parse_arguments, split_leading
 from ..learned import LearnedAgent
 from .pimc import Bools, PimcAgent
-from .stakes import Reach, reach_of
+from .stakes import Reach, by_movers, by_seats, reach_of
 
 
 class PolicySearchAgent(PimcAgent):
@@ -62,7 +63,9 @@ class PolicySearchAgent(PimcAgent):
             raise ValueError(f"agent search: expected a learned policy, as in search:ppo, got {policy!r}")
         reach = reach_of(game)
         if depth:
-            reach = Reach(reach.unit, depth, evaluate=agent.values)
+            # A network that sees afterstates has nothing to say of seats that wait.
+            by = by_movers if agent.network.shape.advice == AFTERSTATES else by_seats
+            reach = Reach(reach.unit, depth, evaluate=by(agent.values))
         super().__init__(game, worlds, LearnedAgent(game, agent.network, "sample", agent.adviser), reach)
         self.least = least
 

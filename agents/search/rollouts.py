@@ -104,8 +104,6 @@ class Rollouts:
 
     def _evaluated(self, state: State) -> Floats:
         """What games that are cut off are expected to bring from there on: ``float64[N, P]``, zero without a guess."""
-        expected = np.zeros((len(state), self.game.num_players))
-        if self.reach.evaluate is not None:
-            for seat in range(self.game.num_players):
-                expected[:, seat] = self.reach.evaluate(InformationSet(self.game, state, np.full(len(state), seat)))
-        return expected
+        if self.reach.evaluate is None:
+            return np.zeros((len(state), self.game.num_players))
+        return self.reach.evaluate(self.game, state)

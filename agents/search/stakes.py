@@ -23,7 +23,7 @@ from slopes_envs.games.slippery_slope import P as SLIPPERY_SLOPE_SEATS
 from slopes_envs.games.slippery_slope import SlipperySlopeState
 from slopes_envs.games.sluff import BIDS, CARDS
 
-from ..heuristic.slopes import evaluate as evaluate_slopes
+from ..afterstates.shipped import AfterstateAgent
 from ..heuristic.slopes import promising
 from .hearing import Fit, bids_in_sluff
 
@@ -44,8 +44,10 @@ class Reach:
     """How far by the clock, from the decision that is searched, games are played; None plays hands to their end."""
     clock: Callable[[Any], NDArray[Any]] = attrgetter("move")
     """What depth is counted in, ``int[N]`` of a state: decisions, or what makes cut-off games easier to compare."""
-    evaluate: Callable[[InformationSet], Floats] | None = None
-    """Expected lead of the seats of a view from there on, ``float64[N]``: what a roll-out that is cut off is worth."""
+    evaluate: Callable[[Game[Any, Any], State], Floats] | None = None
+    """Expected lead of every seat from there on, ``float64[N, P]``: what a roll-out that is cut off is worth."""
+    rollout: str = "heuristic"
+    """Spec of the agent that plays hands on, if the caller does not name one."""
     unseen: Callable[[Any], NDArray[np.bool_]] | None = None
     """Where the next action is seen by nobody but the seat to move, ``bool[N]`` of a state; None if nowhere."""
     promising: Callable[[InformationSet], Bools] | None = None
@@ -61,8 +63,23 @@ class Reach:
     """
 
 
-def _lead_in_slopes(view: InformationSet) -> Floats:
-    return 2 * evaluate_slopes(view)  # what one side wins the other loses
+def by_seats(values: Callable[[InformationSet], Floats]) -> Callable[[Game[Any, Any], State], Floats]:
+    """Every seat expects what its own view is worth, of ``values`` in points of the game."""
+
+    def evaluate(game: Game[Any, Any], state: State) -> Floats:
+        seats = range(game.num_players)
+        return np.stack([values(InformationSet(game, state, np.full(len(state), seat))) for seat in seats], axis=1)
+
+    return evaluate
+
+
+def by_movers(values: Callable[[InformationSet], Floats]) -> Callable[[Game[Any, Any], State], Floats]:
+    """Of two sides the one to move expects what its view is worth, and the other one loses that."""
+
+    def evaluate(game: Game[Any, Any], state: State) -> Floats:
+        return np.where(np.arange(2) == state.seat[:, None], 1.0, -1.0) * values(InformationSet(game, state))[:, None]
+
+    return evaluate
 
 
 def _bids_in_secret(state: SlipperySlopeState) -> NDArray[np.bool_]:
@@ -78,14 +95,17 @@ def _bids_in_sluff(legal: Bools) -> Bools:
 def reach_of(game: Game[Any, Any]) -> Reach:
     """How a game is searched; one that is not listed is played to the end of its hand in units of its rewards."""
     if game.name == "slopes":
-        # Cut off when a turn is over: it is the same side's move then whatever was tried.
+        # Cut off when the turn is over: it is the other side's move then whatever was tried, and in a world it is
+        # known what that side holds.
+        player = AfterstateAgent(game)
         return Reach(
             unit=2.0,
-            depth=2,
+            depth=1,
             clock=attrgetter("turns"),
-            evaluate=_lead_in_slopes,
+            evaluate=by_movers(lambda view: 2 * player.values(view)),  # what one side wins the other loses
+            rollout="afterstates",
             promising=partial(promising, count=WAYS),
-            doubt=2.0,  # most actions hardly differ, and the roll-out agent looks further than two turns
+            doubt=2.0,  # most actions hardly differ, and the roll-out agent has learned of more than one turn
         )
     if game.name == "slippery_slope" and game.rules.reveal_bids == "after_scoring":
         return Reach(unit=4.0, unseen=_bids_in_secret)

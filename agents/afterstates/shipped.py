@@ -1,0 +1,119 @@
+"""The network of Slopes that ships, with nothing but NumPy: a player, and what positions are worth to search.
+
+Shape letters: **B** games, **K** ends of the turn that are shown, **F** features of one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopes_envs import Game, InformationSet
+
+from ..base import DeterministicAgent
+from ..weights_file import Arrays, CheckpointError, read_weights, shipped_weights
+from . import BEHIND, FEATURES, FULL, GAME, JUDGED, NO_ACTION, NOT_THERE, PLANES, SURE, WAYS, Afterstates
+
+Floats = NDArray[np.float32]
+
+_WINS, _LOSES, _BEHIND = (list(PLANES).index(name) for name in ("wins", "loses", "behind"))  # one feature each
+
+
+class _Layers(NamedTuple):
+    """Hidden layers and the last one, as ``network.AfterstateTrunk`` has them."""
+
+    hidden: list[tuple[Floats, Floats]]  # weights [in, out] and biases
+    last: Floats  # [in + 1], the bias behind the weights
+
+    @classmethod
+    def of(cls, arrays: Arrays, name: str) -> _Layers:
+        """Those of a trunk, by name."""
+        start, end = f"trunk.{name}.hidden.", ".weight"
+        keys = [key for key in arrays if key.startswith(start) and key.endswith(end)]
+        numbers = sorted(int(key[len(start) : -len(end)]) for key in keys)
+        hidden = [(arrays[f"{start}{number}.weight"].T, arrays[f"{start}{number}.bias"]) for number in numbers]
+        return cls(hidden, arrays[f"trunk.{name}.last"])
+
+    def __call__(self, ends: Floats) -> Floats:
+        """Judge ends ``float32[B, K, F]``: ``float32[B, K]``."""
+        judged = ends.reshape(-1, FEATURES)  # one large product, not many small ones
+        for weights, biases in self.hidden:
+            judged = np.maximum(judged @ weights + biases, 0)
+        scores: Floats = judged @ self.last[:-1] + self.last[-1]
+        return scores.reshape(ends.shape[:-1])
+
+
+class Network(NamedTuple):
+    """What ends of the turn are worth, and how gladly the policy goes for them."""
+
+    worth: _Layers
+    score: _Layers
+
+    @classmethod
+    def read(cls, path: Path) -> Network:
+        """That of a file of weights.
+
+        Raises
+        ------
+        CheckpointError
+            If there is no such network in it.
+        """
+        header, arrays = read_weights(path, path.read_bytes())
+        if header["game"] != GAME or "trunk.worth.last" not in arrays:
+            raise CheckpointError(f"weights {path}: expected a network that sees afterstates of {GAME}")
+        return cls(_Layers.of(arrays, "worth"), _Layers.of(arrays, "score"))
+
+
+_read = lru_cache(Network.read)
+
+
+class AfterstateAgent(DeterministicAgent):
+    """The policy of Slopes that ships: ``ppo`` without PyTorch.  It goes for the end of the turn that it likes best.
+
+    Raises
+    ------
+    ValueError
+        For another game than Slopes, or if the weights that ship are none of such a network.
+    """
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        super().__init__(game)
+        self._afterstates = Afterstates(game)
+        self._network = _read(shipped_weights(GAME))
+
+    def act(self, view: InformationSet) -> NDArray[np.int64]:
+        """Choose the action that begins the best end of the turn."""
+        actions, ends = self._shown(view)
+        best = self._scores(actions, ends).argmax(axis=1)
+        return actions[np.arange(len(view)), best].astype(np.int64)
+
+    def values(self, view: InformationSet) -> NDArray[np.float64]:
+        """The expected final reward of seats that are to move, ``float64[B]``, from -1 to 1; of others, 0.
+
+        It is what the ends of the turn are worth, as often as the policy goes for them.
+        """
+        actions, ends = self._shown(view)
+        scores, sure = self._scores(actions, ends), _sure(ends)
+        chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+        worths = np.where(sure == 0, np.tanh(self._network.worth(ends)), sure) * (actions != NO_ACTION)
+        values: NDArray[np.float64] = ((chances * worths).sum(axis=1) / chances.sum(axis=1)).astype(np.float64)
+        return values
+
+    def _shown(self, view: InformationSet) -> tuple[NDArray[np.uint8], Floats]:
+        shown = self._afterstates.advise(view)
+        ends = shown[:, WAYS:].reshape(len(view), WAYS, FEATURES).astype(np.float32)
+        ends /= np.float32(FULL)
+        return shown[:, :WAYS], ends
+
+    def _scores(self, actions: NDArray[np.uint8], ends: Floats) -> Floats:
+        scores = self._network.score(ends) - JUDGED * BEHIND * ends[:, :, _BEHIND] + SURE * _sure(ends)
+        return np.where(actions == NO_ACTION, np.float32(NOT_THERE), scores)
+
+
+def _sure(ends: Floats) -> Floats:
+    """1 for wins, -1 for losses, 0 for all other ends."""
+    return ends[:, :, _WINS] - ends[:, :, _LOSES]
