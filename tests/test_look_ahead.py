@@ -14,7 +14,7 @@ from rich.console import Console
 
 from slopes_agents import make_agent
 from slopes_agents.advice import Choice
-from slopes_agents.heuristic.slopes import evaluate
+from slopes_agents.afterstates.shipped import AfterstateAgent
 from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape
 from slopes_envs import InformationSet, game_names, make_game
@@ -57,12 +57,13 @@ def test_worth_is_what_playing_on_brings(name: str) -> None:
         seat, hand = int(one.seat[0]), int(one.hand[0])
         start = lead(game, game.scores(one)[0], seat)
         game.step(one, np.array([action]))
-        end = int(state.turns[row]) + 2 if name == "slopes" else None
+        end = int(state.turns[row]) + 1 if name == "slopes" else None
         while one.seat[0] >= 0 and one.hand[0] == hand and (end is None or one.turns[0] < end):
             game.step(one, agent.act(InformationSet(game, one)))
         expected = lead(game, game.scores(one)[0], seat) - start
         if end is not None and one.seat[0] >= 0:
-            expected += 2 * evaluate(InformationSet(game, one, np.array([seat])))[0]
+            player = AfterstateAgent(game)  # of the seat that is to move by then
+            expected += 2 * player.values(InformationSet(game, one))[0] * (1 if one.seat[0] == seat else -1)
         assert found[row, action] == pytest.approx(expected)
 
 
@@ -294,7 +295,7 @@ def test_phases_follow_each_other(tmp_path: Path) -> None:
         ),
         (
             ["look_ahead={agent: heuristic, share: 0.5, learn: worth, doubt: 0.1}", "reward=difference"],
-            "look_ahead.doubt is about departing from advice: expected network.advice",
+            "look_ahead.doubt is about departing from a choice: expected one as network.advice",
         ),
         (["network.sharpness=0"], "network.sharpness: Input should be greater than 0"),
     ],
