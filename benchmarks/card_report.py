@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from slopes_agents.advice import AFTERSTATES
 from slopes_envs import game_names, make_game
 
 from .card_rows import (
@@ -232,13 +233,22 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def _sees(policy: Mapping[str, Any]) -> str:
+    """What the network of a policy sees."""
+    network = policy["network"]
+    adviser = network.get("advice")
+    if adviser == AFTERSTATES:
+        return "for each end of the turn that it is shown"
+    left_out = ", ".join(network.get("left_out") or []) or "nothing"
+    advice = f"; beside them it sees what `{adviser}` would do" if adviser else ""
+    return f"of the observation's {policy['features']:,} features it does not see: {left_out}{advice}"
+
+
 def _facts(policy: Mapping[str, Any]) -> str:
     """How a policy was trained, as a list."""
     told, network = policy["provenance"], policy["network"]
     seconds = told.get("trained_seconds")
-    left_out = ", ".join(network.get("left_out") or []) or "nothing"
     suits = ", weights shared over the suits" if network.get("suits") else ""
-    advice = f"; beside them it sees what `{network['advice']}` would do" if network.get("advice") else ""
     facts = {
         "command": f"`{told.get('command', 'unknown')}`",
         "played": "; ".join(settings(rules) for rules in policy["rules"]),
@@ -247,8 +257,7 @@ def _facts(policy: Mapping[str, Any]) -> str:
         "time": "unknown" if seconds is None else f"{seconds / 3600:.2f} hours, evaluations left out",
         "code": f"version {told.get('version', 'unknown')}, commit {(told.get('commit') or 'unknown')[:12]}",
         "rewards": f"{policy.get('reward', 'unknown')}, divided by {policy.get('reward_scale', 1):g}",
-        "network": f"hidden layers of {', '.join(map(str, network['layers']))}{suits}; of the observation's "
-        f"{policy['features']:,} features it does not see: {left_out}{advice}",
+        "network": f"hidden layers of {', '.join(map(str, network['layers']))}{suits}; {_sees(policy)}",
         "size": f"{policy['parameters']:,} numbers ({policy['numbers']}), {policy['bytes']:,} bytes",
     }
     return "\n".join(f"- **{name}**: {text}" for name, text in facts.items())
@@ -263,6 +272,13 @@ def _speed(timings: Mapping[str, Any]) -> str:
     )
 
 
+ASKS = {
+    None: "",
+    AFTERSTATES: ", and asks `heuristic` at every move how the turn can end: the network has learned what that is worth",
+}
+"""What a policy does at every move besides, by its advice."""
+
+
 def card(stored: Stored, limits: Sequence[str]) -> str:
     """The card of a policy as a page of Markdown."""
     results, timings = stored
@@ -274,7 +290,7 @@ def card(stored: Stored, limits: Sequence[str]) -> str:
     deals = sorted({row["deals"] for row in results["rows"] if row["kind"] == AGAINST})
     seeds = sorted({row["seed"] for row in results["rows"]})
     adviser = policy["network"].get("advice")
-    asks = f", and asks `{adviser}` at every move: the network has learned where to depart from it" if adviser else ""
+    asks = ASKS.get(adviser, f", and asks `{adviser}` at every move: the network has learned where to depart from it")
     parts = [
         f"# {results['title']}: the policy that ships",
         f"`{policy['file']}` holds the numbers of one network and nothing that could run. `training/README.md` "

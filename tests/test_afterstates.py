@@ -17,17 +17,19 @@ from slopes_agents import make_agent, weights_file
 from slopes_agents.advice import AFTERSTATES, make_adviser, observed
 from slopes_agents.afterstates import FEATURES, FULL, NO_ACTION, PLANES, SIZE, WAYS, Afterstates, held_after
 from slopes_agents.afterstates.network import NOT_THERE, SURE, AfterstateHead, AfterstateTrunk, AfterstateValue, Judged
-from slopes_agents.afterstates.shipped import _read
+from slopes_agents.afterstates.shipped import AfterstateAgent, _read
 from slopes_agents.heuristic import slopes as player
 from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape, PolicyNetwork
+from slopes_agents.play import play_out
 from slopes_agents.weights_file import CheckpointError, pack_weights
-from slopes_envs import InformationSet, make_game
+from slopes_envs import InformationSet, derive, make_game, match_seed
 from slopes_envs.games import slopes
 from slopes_envs.games.slopes import PILE, PILES
 from slopes_training import ship
 from slopes_training.config import default_config_path, load_config
 from slopes_training.train import run
+from slopes_training.watch import advantage_over
 
 SMALL = NetworkShape((16, 8), advice=AFTERSTATES)
 
@@ -173,6 +175,14 @@ def test_no_hand_is_left_with_more_than_it_had() -> None:
     assert (counted == ends.cards).mean() > 0.99
 
 
+def test_nothing_is_shown_that_the_seat_does_not_know() -> None:
+    game, state = positions(400, 150)
+    other = game.resample(state, state.seat, derive(2, np.arange(len(state))))
+    assert (state.hands != other.hands).any(axis=(1, 2)).mean() > 0.9
+    one, another = (Afterstates(game).advise(InformationSet(game, each)) for each in (state, other))
+    assert np.array_equal(one, another)
+
+
 def test_other_games_have_no_afterstates() -> None:
     with pytest.raises(ValueError, match="advice afterstates: expected a game of slopes, got sluff"):
         make_adviser(AFTERSTATES, make_game("sluff"))
@@ -289,6 +299,30 @@ def test_the_player_without_pytorch_is_the_network_that_ships(tmp_path: Path, mo
         make_agent("afterstates", game)
     with pytest.raises(ValueError, match="expected a game of slopes, got sluff"):
         make_agent("afterstates", make_game("sluff"))
+
+
+def test_the_network_that_ships_foretells_the_reward() -> None:
+    """In matches of the rule-based player: the more it expects, the more comes."""
+    game = make_game("slopes")
+    agent, judge = make_agent("heuristic", game), AfterstateAgent(game)
+    state: Any = game.new(match_seed(9, np.arange(600)))
+    for _ in range(60):
+        game.step(state, agent.act(InformationSet(game, state)))
+        state = state.take(np.flatnonzero(state.seat >= 0))
+    expected, seats = judge.values(InformationSet(game, state)), state.seat.copy()
+    assert np.abs(expected).max() <= 1 and expected.std() > 0.1
+    play_out(game, state, [agent], np.zeros((len(state), 2), dtype=np.int64))
+    final = game.scores(state)[np.arange(len(state)), seats]
+    assert np.corrcoef(expected, final)[0, 1] > 0.3
+    thirds = np.array_split(np.argsort(expected), 3)
+    assert final[thirds[0]].mean() < final[thirds[2]].mean() - 0.2
+
+
+def test_the_policy_that_ships_beats_the_rules() -> None:
+    """By more than three standard errors."""
+    game = make_game("slopes")
+    mean, error, _ = advantage_over(game, make_agent("afterstates", game), make_agent("heuristic", game), 400, 11)
+    assert mean - 3 * error > 0
 
 
 def test_it_is_trained_resumed_and_shipped(tmp_path: Path) -> None:

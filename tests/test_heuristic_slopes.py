@@ -1,4 +1,4 @@
-"""The rule-based and the greedy player of Slopes: single positions, what they see, and what they are worth."""
+"""The rule-based and the greedy player of Slopes: single positions, what they see, and how strong they are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from helpers import new_batch, staggered
 from numpy.typing import NDArray
 
 from slopes_agents import make_agent
-from slopes_agents.heuristic import fit_slopes
 from slopes_agents.heuristic import slopes as player
 from slopes_agents.play import play_out
 from slopes_envs import InformationSet, derive, make_game, match_seed
@@ -147,7 +146,6 @@ def test_it_never_sees_what_its_seat_does_not(agent: str, must_play: bool) -> No
     assert (state.hands != other.hands).any(axis=(1, 2)).mean() > 0.9
     views = [InformationSet(game, one) for one in (state, other)]
     assert (chosen.act(views[0]) == chosen.act(views[1])).all()
-    assert (player.evaluate(views[0]) == player.evaluate(views[1])).all()
 
 
 def test_the_sight_is_the_observation_decoded() -> None:
@@ -171,7 +169,6 @@ def test_the_sight_is_the_observation_decoded() -> None:
     assert (values["hand_sizes"] == sight.cards.T).all()
     assert (sight.turns == values["turns"]).all()
     assert sight.to_move.all()
-    assert not sight.over.any()
 
 
 def test_chains_are_those_of_the_game() -> None:
@@ -249,55 +246,7 @@ def test_the_greedy_player_beats_random_play() -> None:
     assert differences("greedy", "random", 60, seed=5).mean() > 1.8
 
 
-# ------------------------------------------------------------------------------------------------ worth of positions
-
-
-def worth_to(game: Any, state: Any, seat: int) -> float:
-    """What the one position is worth to a seat."""
-    return float(player.evaluate(InformationSet(game, state, seats=[seat]))[0])
-
-
-def test_evaluation_of_single_positions() -> None:
-    won = worth_to(*position("Y6 R7 G1 B2 B9", "Y1 R4 G6 B5"), 0)
-    assert won == 1
-    many = worth_to(*position("Y2 G7 B4 Y9 W4 W4 RD", "R5 Y5 Y9 G5", other="R1 R2"), 0)
-    few = worth_to(*position("Y2 G7", "R5 Y5 Y9 G5", other="R1 R2 Y3 G3 B7 B8 Y7 Y8"), 0)
-    assert -1 < few < 0 < many < 1
-    # To the one who waits it is the better the fewer cards the other has.
-    waiting = [worth_to(*position(hand, "R5 Y5 Y9 G5", other="Y2 G7 B4"), 1) for hand in ("R1", "R1 R2 Y3 G3 B7 B8")]
-    assert waiting[0] > waiting[1]
-    # Little is to be won when the match is about to end.
-    game, state = position("Y2 G7 B4 Y9 W4 W4 RD", "R5 Y5 Y9 G5", other="R1 R2", turns=499)
-    assert abs(worth_to(game, state, 0)) < 0.05
-
-
-def test_evaluation_of_finished_matches_is_the_reward() -> None:
-    game = make_game("slopes", max_turns=40)
-    state: Any = game.new(match_seed(8, np.arange(200)))
-    play_out(game, state, [make_agent("greedy", game)], np.zeros((200, 2), dtype=np.int64))
-    assert 20 < state.terminated.sum() < 200
-    for seat in range(2):
-        assert (player.evaluate(InformationSet(game, state, seats=np.full(200, seat))) == state.scores[:, seat]).all()
-
-
-def test_evaluation_foretells_the_reward() -> None:
-    game = make_game("slopes", max_turns=160)
-    agent = make_agent("heuristic", game)
-    state: Any = game.new(match_seed(9, np.arange(400)))
-    for _ in range(50):
-        game.step(state, agent.act(InformationSet(game, state)))
-        state = going(state)
-    expected = np.stack([player.evaluate(InformationSet(game, state, np.full(len(state), seat))) for seat in range(2)])
-    assert (np.abs(expected) <= 1).all()
-    assert np.corrcoef(expected)[0, 1] < -0.7  # what is good for the one is bad for the other
-    play_out(game, state, [agent], np.zeros((len(state), 2), dtype=np.int64))
-    final = state.scores.T.astype(np.float64)
-    assert np.corrcoef(expected.ravel(), final.ravel())[0, 1] > 0.3
-    # The more is expected, the more comes, and about as much.
-    thirds = np.array_split(np.argsort(expected[0]), 3)
-    means = [(expected[0, third].mean(), final[0, third].mean()) for third in thirds]
-    assert means[0][1] < means[2][1] - 0.2
-    assert all(abs(one - other) < 0.25 for one, other in means)
+# --------------------------------------------------------------------------------------------------- for search
 
 
 def test_promising_actions_are_those_of_the_best_ends() -> None:
@@ -315,53 +264,3 @@ def test_promising_actions_are_those_of_the_best_ends() -> None:
             assert np.array_equal(found.argmax(axis=1), choice) and (found.sum(axis=1) == 1).all()
         before = found
     assert (before.sum(axis=1) > 2).mean() > 0.2
-
-
-# ------------------------------------------------------------------------------------------------------------ the fit
-
-
-def test_positions_of_the_fit_carry_the_final_reward_of_their_seat() -> None:
-    game = make_game("slopes", max_turns=60)
-    assert isinstance(game, slopes.Slopes)
-    seeds = match_seed(4, np.arange(60))
-    found = fit_slopes.played(game, seeds, 100)
-    assert set(np.unique(found.match)) <= set(range(100, 160))
-    assert set(np.unique(found.reward)) == {-1.0, 0.0, 1.0}
-    for match in np.unique(found.match):
-        rewards = found.reward[found.match == match]
-        assert len(set(np.abs(rewards))) == 1  # a match has one winner, or none
-        if rewards[0]:
-            assert {-1.0, 1.0} == set(rewards)
-    assert ((found.left >= 0) & (found.left <= 60)).all()
-    assert 0.4 < found.to_move.mean() < 0.6
-    again = fit_slopes.played(game, seeds[:20], 100)
-    rows = found.match < 120  # matches do not depend on the others of their batch
-    assert sorted(found.considered[:, rows].sum(axis=0)) == pytest.approx(sorted(again.considered.sum(axis=0)))
-
-
-def test_the_fit_finds_the_factors_that_made_the_rewards() -> None:
-    rng = np.random.default_rng(2)
-    count, number = len(player.CONSIDERATIONS), 4000
-    factors = np.append(rng.normal(0, 0.7, 2 * count), np.log(90))
-    positions = fit_slopes.Positions(
-        rng.normal(0, 1, (count, number)),
-        rng.random(number) < 0.5,
-        rng.integers(1, 500, number).astype(np.float64),
-        np.zeros(number),
-        np.arange(number),
-    )
-    positions = positions._replace(reward=fit_slopes.expected(factors, positions))
-    assert fit_slopes.fitted(positions) == pytest.approx(factors, abs=1e-3)
-
-
-def test_the_factors_in_use_are_expected_as_the_fit_expects() -> None:
-    """The formula of the fit and that of the player are one."""
-    game = make_game("slopes")
-    state: Any = going(staggered(game, 60, 200))
-    view = InformationSet(game, state)
-    sight, decided, considered = player.considerations(view)
-    left = np.maximum(game.rules.max_turns - sight.turns, 0).astype(np.float64)
-    positions = fit_slopes.Positions(considered, sight.to_move, left, np.zeros(len(view)), np.arange(len(view)))
-    factors = np.append(player.EVALUATION.reshape(-1), np.log(player.TURNS_TO_DECIDE))
-    open_ = decided == 0
-    assert player.evaluate(view)[open_] == pytest.approx(fit_slopes.expected(factors, positions)[open_])

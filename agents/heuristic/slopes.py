@@ -22,8 +22,6 @@ Each end of the turn is judged by the sum of these (:data:`JUDGEMENT`); a win at
 loses to all.  Then the first card of a shortest way to the best end is put.  Having put it, the player thinks again.
 It does not matter to it how many turns are left, nor which colours the piles show, but for its own chains.
 
-:func:`evaluate` tells what a position is worth to a seat, from the same reasons; search can end its play-outs with it.
-
 Shape letters: **B** games, **L** ends of turns under consideration in all games together, **N** some rows of piles,
 **R** all of them.
 """
@@ -170,7 +168,6 @@ class Sight:
     begun: Words  # [4, B] 1 for the pile begun in this turn
     swapping: Bools  # [B] a reverse awaits its swap
     to_move: Bools  # [B]
-    over: Bools  # [B]
     cards: Ints  # [2, B] cards held, by seat
     likely: NDArray[np.float32]  # [B, 10] expected cards of each number in the other's hand, as far as they count
     turns: Ints  # [B] finished
@@ -218,7 +215,6 @@ def look(view: InformationSet) -> Sight:
         begun=np.stack([seen_by.group("begun") >> _u(pile) & ONE for pile in range(PILES)]),
         swapping=phase == 2,
         to_move=seen_by.group("to_move") == 1,
-        over=phase == 4,
         cards=cards,
         likely=_likely(hand, played, known, cards[1], seen_by.group("stock").view(np.int64)),
         turns=seen_by.group("turns").view(np.int64),
@@ -755,88 +751,6 @@ def chains(plan: Plan, ends: Ends, which: Ints) -> tuple[Words, Ints]:
         chain[on] |= card
         fitting[on] = beside(card) & span[on]
     return chain, last
-
-
-# ---------------------------------------------------------------------------------------------- worth of a position
-
-CONSIDERATIONS = (
-    "one", "worth", "danger", "hold", "log_cards", "other_log_cards", "draw_twos", "wild_draw_fours"
-)  # fmt: skip
-# Log odds by consideration, for seats that are to move and for those that are not, as ``fit_slopes`` makes them from
-# 10,000 matches of the player against itself.  In a fifth of these, left out of the fit, expected and final rewards
-# correlated by 0.46, and where -0.67, -0.47, -0.28, -0.08, 0.08, 0.28, 0.47 and 0.67 were expected the means were
-# -0.85, -0.59, -0.25, -0.03, 0.03, 0.26, 0.60 and 0.81.
-EVALUATION: Floats = np.array(
-    [
-        [0.18, 2.05, -0.15, 4.59, 1.02, -1.10, 0.05, 0.04],
-        [0.51, 2.07, -0.37, 5.16, 1.00, -1.18, 0.06, 0.05],
-    ]
-)
-TURNS_TO_DECIDE = 124
-"""The fewer turns are left in terms of these, the likelier is a draw."""
-
-
-def evaluate(view: InformationSet) -> Floats:
-    """What the positions are worth to the seats of a view: the expected final reward, ``float64[B]``, from -1 to 1.
-
-    Parameters
-    ----------
-    view
-        Of any seats, to move or not, in games of any phase.  A seat that is to move is taken to end its turn as
-        :class:`SlopesPlayer` would.
-
-    Notes
-    -----
-    It costs about as much as a choice of the player.  What it expects is for players as good as this one.
-    """
-    sight, decided, considered = considerations(view)
-    left = np.maximum(view.game.rules.max_turns - sight.turns, 0)
-    worth = expected_reward(considered, sight.to_move, left, EVALUATION, TURNS_TO_DECIDE)
-    result: Floats = np.where(decided != 0, decided, np.where(sight.over, 0.0, worth))
-    return result
-
-
-def expected_reward(
-    considered: Floats, to_move: Bools, left: Ints | Floats, factors: Floats, turns_to_decide: float
-) -> Floats:
-    """The final reward of undecided positions, ``float64[B]``, by considerations and turns left (``[B]``).
-
-    ``factors`` are for seats to move and for others, ``float64[2, 8]``.
-    """
-    log_odds = np.where(to_move, factors[0] @ considered, factors[1] @ considered)
-    worth: Floats = np.tanh(log_odds / 2) * -np.expm1(-left / turns_to_decide)
-    return worth
-
-
-def considerations(view: InformationSet) -> tuple[Sight, Ints, Floats]:
-    """What :func:`evaluate` goes by.
-
-    Returns
-    -------
-    The sight; 1, -1 or 0 for positions that this seat wins at once, that it has lost, and all others; and
-    ``float64[8, B]``, by :data:`CONSIDERATIONS`.
-    """
-    sight = look(view)
-    plans = plan(sight)
-    waiting = _as_it_is(plan=plans, row=np.flatnonzero(~sight.to_move))
-    ends = Ends.joined([ends_of(plans, view.legal), waiting])
-    player = SlopesPlayer(view.game)
-    best = best_of(len(view), ends, player.judge(sight, ends))
-    ends = ends.take(best)
-    reasons, known = reasons_for(sight, ends), experience()
-    considered = np.stack(
-        [
-            np.ones(len(view)),
-            known.worth[reasons.index],
-            reasons.danger,
-            reasons.hold,
-            np.log1p(ends.cards),
-            np.log1p(sight.cards[1]),
-            sight.specials[DRAW_TWOS] - (ends.kind == DRAW_TWOS),
-            sight.specials[WILD_DRAWS] - (ends.kind == WILD_DRAWS),
-        ]
-    )
-    return sight, known.decided[reasons.index].astype(np.int64), considered
 
 
 AGENT = SlopesPlayer
