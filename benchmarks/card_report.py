@@ -272,9 +272,11 @@ def _speed(timings: Mapping[str, Any]) -> str:
     )
 
 
-ASKS = {
+ASKS: dict[str | None, str] = {
     None: "",
-    AFTERSTATES: ", and asks `heuristic` at every move how the turn can end: the network has learned what that is worth",
+    AFTERSTATES: (
+        ", and asks `heuristic` at every move how the turn can end: the network has learned what that is worth"
+    ),
 }
 """What a policy does at every move besides, by its advice."""
 
