@@ -89,7 +89,8 @@ class AfterstateAgent(DeterministicAgent):
         """Choose the action that begins the best end of the turn."""
         actions, ends = self._shown(view)
         best = self._scores(actions, ends).argmax(axis=1)
-        return actions[np.arange(len(view)), best].astype(np.int64)
+        chosen: NDArray[np.int64] = actions[np.arange(len(view)), best].astype(np.int64)
+        return chosen
 
     def values(self, view: InformationSet) -> NDArray[np.float64]:
         """The expected final reward of seats that are to move, ``float64[B]``, from -1 to 1; of others, 0.

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 
-from ..advice import AFTERSTATES
+from ..afterstates import Afterstates
 from ..base import make_agent, parse_arguments, split_leading
 from ..learned import LearnedAgent
 from .pimc import Bools, PimcAgent
@@ -64,7 +64,7 @@ class PolicySearchAgent(PimcAgent):
         reach = reach_of(game)
         if depth:
             # A network that sees afterstates has nothing to say of seats that wait.
-            by = by_movers if agent.network.shape.advice == AFTERSTATES else by_seats
+            by = by_movers if isinstance(agent.adviser, Afterstates) else by_seats
             reach = Reach(reach.unit, depth, evaluate=by(agent.values))
         super().__init__(game, worlds, LearnedAgent(game, agent.network, "sample", agent.adviser), reach)
         self.least = least
