@@ -27,7 +27,7 @@ from slopes_envs.chance import Purpose, derive, draw
 
 from .advice import Adviser, make_adviser, observed
 from .base import Agent, parse_arguments, split_leading
-from .network import NetworkShape, PolicyNetwork, masked_log_probabilities
+from .network import MASKED, NetworkShape, PolicyNetwork, masked_log_probabilities
 from .weights_file import WEIGHTS_FORMAT, CheckpointError, checked_header, read_weights, shipped_weights
 
 HEADER = "slopes.json"
@@ -83,10 +83,11 @@ class LearnedAgent(Agent):
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose by one forward pass."""
-        chances = self._policy(view)
-        best: NDArray[np.int64] = chances.argmax(axis=1)
         if self.mode == "greedy":
+            logits, legal = self._logits(view)
+            best: NDArray[np.int64] = torch.where(legal, logits, MASKED).argmax(dim=1).numpy()
             return best
+        chances = self._policy(view)
         threshold = draw(derive(view.keys, Purpose.CHOICE), 1)[:, 0] * 2.0**-64 * chances.sum(axis=1)
         cumulative = chances.cumsum(axis=1)
         below: NDArray[np.int64] = (cumulative <= threshold[:, None]).sum(axis=1)
@@ -106,11 +107,15 @@ class LearnedAgent(Agent):
         return points
 
     def _policy(self, view: InformationSet) -> NDArray[np.float64]:
-        with torch.inference_mode():
-            logits, _ = self.network(torch.from_numpy(observed(view, self.adviser)))
-            logs = masked_log_probabilities(logits, torch.from_numpy(view.legal))
-            chances: NDArray[np.float64] = logs.exp().numpy().astype(np.float64)
+        chances: NDArray[np.float64] = masked_log_probabilities(*self._logits(view)).exp().numpy().astype(np.float64)
         return chances
+
+    def _logits(self, view: InformationSet) -> tuple[Tensor, Tensor]:
+        """Logits ``float32[B, A]``, and which actions are legal, ``bool[B, A]``."""
+        seen = torch.from_numpy(observed(view, self.adviser))
+        with torch.inference_mode():
+            logits = self.network.logits(seen) if isinstance(self.network, PolicyNetwork) else self.network(seen)[0]
+        return logits, torch.from_numpy(view.legal)
 
 
 # ------------------------------------------------------------------------------------------------------------ files

@@ -413,3 +413,10 @@ class PolicyNetwork(nn.Module):
         """Logits ``float32[B, A]`` and values ``float32[B]``."""
         hidden = self.trunk(observations)
         return self.action_net(hidden), self.value_net(hidden).squeeze(1)
+
+    def logits(self, observations: Tensor) -> Tensor:
+        """Logits alone, ``float32[B, A]``: what a move takes."""
+        trunk = self.trunk
+        hidden = trunk.for_policy(observations) if isinstance(trunk, AfterstateTrunk) else trunk(observations)
+        logits: Tensor = self.action_net(hidden)
+        return logits

@@ -244,6 +244,18 @@ def test_an_untrained_network_follows_the_player_wins_and_does_not_lose() -> Non
             assert chances[row, actions[row, way]] < np.exp(-SURE / 2)
 
 
+def test_of_hopeless_ends_one_that_is_shown_is_chosen() -> None:
+    game, state = positions(300, 60)
+    view = InformationSet(game, state)
+    network = PolicyNetwork(SMALL, game.observation, game.num_actions)
+    with torch.no_grad():
+        network.trunk.score.last[-1] = -5000.0  # type: ignore[union-attr, index]
+    agent = LearnedAgent(game, network, adviser=make_adviser(AFTERSTATES, game))
+    untrained = PolicyNetwork(SMALL, game.observation, game.num_actions)
+    usual = LearnedAgent(game, untrained, adviser=make_adviser(AFTERSTATES, game))
+    assert np.array_equal(agent.act(view), usual.act(view))
+
+
 def test_all_ends_are_judged_by_the_same_weights() -> None:
     game, state = positions(200, 60)
     seen = torch.from_numpy(observed(InformationSet(game, state), make_adviser(AFTERSTATES, game)))

@@ -90,8 +90,8 @@ JUDGED = 12.0
 """How much a unit of the judgement counts in the logits of a policy: at first it follows it most of the time."""
 SURE = 50.0
 """How much more a policy goes for a win than for other ends of the turn, and less for a loss."""
-NOT_THERE = -200.0
-"""Logit of what is not shown."""
+NOT_THERE = -1e6
+"""Logit of what is not shown: below all that a network may say of a hopeless end."""
 
 _NUMBER_PLACES: Words = np.array([LANE * c + n for c in range(COLOURS) for n in range(NUMBERS)], dtype=np.uint64)
 _SPECIAL_PLACES: Words = np.array([LANE * c + f for c in range(COLOURS) for f in range(SKIP, WILD)], dtype=np.uint64)

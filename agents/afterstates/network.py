@@ -67,8 +67,16 @@ class AfterstateTrunk(nn.Module):
     def forward(self, observations: Tensor) -> Tensor:
         """Judge what is shown behind the observations."""
         actions, ends = shown(observations)
-        before = judged_before(actions, ends)
         worths = torch.where(actions == NO_ACTION, 0.0, self.worths(ends))
+        return self._encoded(actions, ends, worths)
+
+    def for_policy(self, observations: Tensor) -> Tensor:
+        """The same without worths, which are zero then: what a move takes."""
+        actions, ends = shown(observations)
+        return self._encoded(actions, ends, torch.zeros(actions.shape))
+
+    def _encoded(self, actions: Tensor, ends: Tensor, worths: Tensor) -> Tensor:
+        before = judged_before(actions, ends)
         return torch.cat([worths, self.score(ends) + before, before, actions.float()], dim=1)
 
     def worths(self, ends: Tensor) -> Tensor:
