@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from variants import all_variants, made, variant_id
 
 from slopes_agents import Agent, make_agent
+from slopes_agents.afterstates.shipped import AfterstateAgent
 from slopes_agents.heuristic import HeuristicAgent
 from slopes_agents.search import IsmctsAgent, PimcAgent, ismcts, pimc, rollouts
 from slopes_agents.search.ismcts import Path, Trees, nth_true
 from slopes_agents.search.pimc import FIRST_WORLDS, Tally, rounds, try_actions
-from slopes_agents.search.stakes import Lead, reach_of
+from slopes_agents.search.stakes import Lead, by_movers, by_seats, reach_of
 from slopes_benchmarks.duplicate import evaluate
-from slopes_envs import Game, InformationSet, State, derive, make_game
+from slopes_envs import Game, InformationSet, State, derive, game_names, make_game
 
 GAME = "slippery_slope"
 
@@ -550,3 +551,38 @@ def test_pimc_beats_its_own_roll_outs() -> None:
 def test_a_hundred_iterations_of_ismcts_beat_random() -> None:
     found = evaluate(GAME, "ismcts:iterations=100", "random", deals=15, seed=3)
     assert standard_errors(found["difference"]) > 4
+
+
+# --------------------------------------------------------------------------------------------- where roll-outs are cut
+
+
+def test_of_two_sides_the_one_that_waits_loses_what_the_other_expects() -> None:
+    game = make_game("slopes")
+    state = staggered(game, 60, 40)
+    state = state.take(np.flatnonzero(state.seat >= 0))
+    player = AfterstateAgent(game)
+    expected = by_movers(player.values)(game, state)
+    rows = np.arange(len(state))
+    assert expected.shape == (len(state), 2) and np.abs(expected).max() > 0.05
+    assert np.array_equal(expected[rows, state.seat], player.values(InformationSet(game, state)))
+    assert np.array_equal(expected[:, 0], -expected[:, 1])
+
+
+def test_elsewhere_every_seat_is_asked() -> None:
+    game = make_game(GAME)
+    state = staggered(game, 20, 12)
+    state = state.take(np.flatnonzero(state.seat >= 0))
+
+    def values(view: InformationSet) -> NDArray[np.float64]:
+        return view.observations.sum(axis=1) + 100.0 * view.seats
+
+    expected = by_seats(values)(game, state)
+    for seat in range(game.num_players):
+        assert np.array_equal(expected[:, seat], values(InformationSet(game, state, np.full(len(state), seat))))
+
+
+def test_hands_are_played_on_by_the_usual_agent_of_the_game_unless_one_is_named() -> None:
+    for name in game_names():
+        usual = PimcAgent(make_game(name), worlds=2).rollouts.agent.spec
+        assert usual == ("afterstates" if name == "slopes" else "heuristic")
+    assert make_agent("pimc:rollout=random", make_game("slopes")).rollouts.agent.spec == "random"  # type: ignore[attr-defined]
