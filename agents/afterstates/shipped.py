@@ -20,6 +20,9 @@ from . import BEHIND, FEATURES, FULL, GAME, JUDGED, NO_ACTION, NOT_THERE, PLANES
 
 Floats = NDArray[np.float32]
 
+WORTH = 300.0
+"""How much what an end is worth counts in the logits of the policy: ``rate / decay`` of its training."""
+
 _WINS, _LOSES, _BEHIND = (list(PLANES).index(name) for name in ("wins", "loses", "behind"))  # one feature each
 
 
@@ -91,6 +94,18 @@ class AfterstateAgent(DeterministicAgent):
         best = self._scores(actions, ends).argmax(axis=1)
         chosen: NDArray[np.int64] = actions[np.arange(len(view)), best].astype(np.int64)
         return chosen
+
+    def reasons(self, view: InformationSet) -> NDArray[np.float64]:
+        """What the rules say of actions, ``float64[B, A]``, from 0 for the best end of the turn downwards.
+
+        In units of the final reward, as the policy weighs rules against what ends are worth; -1 for actions that begin
+        none of the ends that are shown.
+        """
+        actions, ends = self._shown(view)
+        reasons = np.full((len(view), NO_ACTION + 1), -1.0)
+        weighed = np.maximum(-JUDGED * BEHIND * ends[:, :, _BEHIND] / WORTH, -1.0)
+        np.maximum.at(reasons, (np.arange(len(view))[:, None], actions), weighed)
+        return reasons[:, : self.game.num_actions]
 
     def values(self, view: InformationSet) -> NDArray[np.float64]:
         """The expected final reward of seats that are to move, ``float64[B]``, from -1 to 1; of others, 0.

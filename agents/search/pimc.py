@@ -107,14 +107,17 @@ class PimcAgent(Agent):
                 settled = np.flatnonzero(reach.spoken(legal))
                 tried[settled] = False
                 tried[settled, habit[settled]] = True
-        tally = Tally(tried)
+        tally, reasons = Tally(tried), np.zeros(legal.shape)
+        if reach.reasons is not None:
+            reasons = reach.reasons(view)
         for number, count in enumerate(rounds(self.worlds)):
             rows = np.flatnonzero(tally.running.sum(axis=1) > 1)
             if not len(rows):
                 break
             searched = view.take(rows)
             worlds = self.drawn.draw(searched, count, derive(searched.keys, number))
-            tally.add(rows, try_actions(self.rollouts, worlds, searched.seats, tally.running[rows], count))
+            values = try_actions(self.rollouts, worlds, searched.seats, tally.running[rows], count)
+            tally.add(rows, values + reasons[rows, None])
             tally.drop_the_worse(max(SETTLED, doubt))
         return tally.best(habit, doubt)
 

@@ -52,6 +52,8 @@ class Reach:
     """Where the next action is seen by nobody but the seat to move, ``bool[N]`` of a state; None if nowhere."""
     promising: Callable[[InformationSet], Bools] | None = None
     """Which actions are worth a search, ``bool[N, A]``; None for all that are legal."""
+    reasons: Callable[[InformationSet], Floats] | None = None
+    """What speaks for actions besides what they bring in the search, in points of the game: ``float64[N, A]``."""
     doubt: float = 0.5
     """Standard errors that an action must be better than what the roll-out agent would do."""
     fit: Fit | None = None
@@ -105,7 +107,8 @@ def reach_of(game: Game[Any, Any]) -> Reach:
             evaluate=by_movers(lambda view: 2 * player.values(view)),  # what one side wins the other loses
             rollout="afterstates",
             promising=partial(promising, count=WAYS),
-            doubt=2.0,  # most actions hardly differ, and the roll-out agent has learned of more than one turn
+            reasons=lambda view: 2 * player.reasons(view),
+            doubt=3.0,  # most actions hardly differ, and worths are wrong by as much
         )
     if game.name == "slippery_slope" and game.rules.reveal_bids == "after_scoring":
         return Reach(unit=4.0, unseen=_bids_in_secret)
