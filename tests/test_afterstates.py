@@ -313,6 +313,20 @@ def test_the_player_without_pytorch_is_the_network_that_ships(tmp_path: Path, mo
         make_agent("afterstates", make_game("sluff"))
 
 
+def test_reasons_are_the_judgement_of_the_rules_in_units_of_the_reward() -> None:
+    game, state = positions(200, 100)
+    view = InformationSet(game, state)
+    reasons = AfterstateAgent(game).reasons(view)
+    actions, planes = shown(view)
+    assert reasons.shape == (len(state), game.num_actions) and (reasons.max(axis=1) == 0).all()
+    for row in range(len(state)):
+        found = dict.fromkeys(range(game.num_actions), -1.0)
+        for action, behind in zip(actions[row].tolist(), planes["behind"][row, :, 0].tolist(), strict=True):
+            if action != NO_ACTION:
+                found[action] = max(found[action], -12 * 2.55 * behind / FULL / 300)
+        assert reasons[row] == pytest.approx(list(found.values()), abs=1e-6)
+
+
 def test_the_network_that_ships_foretells_the_reward() -> None:
     """In matches of the rule-based player: the more it expects, the more comes."""
     game = make_game("slopes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -586,3 +587,17 @@ def test_hands_are_played_on_by_the_usual_agent_of_the_game_unless_one_is_named(
         usual = PimcAgent(make_game(name), worlds=2).rollouts.agent.spec
         assert usual == ("afterstates" if name == "slopes" else "heuristic")
     assert make_agent("pimc:rollout=random", make_game("slopes")).rollouts.agent.spec == "random"  # type: ignore[attr-defined]
+
+
+def test_reasons_count_beside_what_actions_bring() -> None:
+    game = make_game(GAME)
+    state = staggered(game, 20, 12)
+    view = InformationSet(game, state.take(np.flatnonzero(state.seat >= 0)))
+
+    def last_legal(seen: InformationSet) -> NDArray[np.float64]:
+        return 1000.0 * np.arange(game.num_actions) * seen.legal
+
+    reach = replace(reach_of(game), reasons=last_legal)
+    chosen = PimcAgent(game, worlds=8, reach=reach).act(view)
+    assert np.array_equal(chosen, np.where(view.legal, np.arange(game.num_actions), -1).max(axis=1))
+    assert not np.array_equal(PimcAgent(game, worlds=8).act(view), chosen)
