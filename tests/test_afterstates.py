@@ -347,7 +347,7 @@ def test_the_network_that_ships_foretells_the_reward() -> None:
 def test_the_policy_that_ships_beats_the_rules() -> None:
     """By more than three standard errors."""
     game = make_game("slopes")
-    mean, error, _ = advantage_over(game, make_agent("afterstates", game), make_agent("heuristic", game), 400, 11)
+    mean, error, _ = advantage_over(game, make_agent("afterstates", game), make_agent("heuristic", game), 250, 11)
     assert mean - 3 * error > 0
 
 
