@@ -337,7 +337,7 @@ class AdvisedHead(nn.Module):
 class SharpHead(nn.Module):
     """Action logits that are many times what a head gives."""
 
-    def __init__(self, head: nn.Linear | SuitHead | AdvisedHead | AfterstateHead, sharpness: float) -> None:
+    def __init__(self, head: nn.Linear | SuitHead | AdvisedHead, sharpness: float) -> None:
         super().__init__()
         self.inner = head
         self.sharpness = sharpness
@@ -366,15 +366,13 @@ def make_trunk(shape: NetworkShape, layout: Layout, num_actions: int) -> AnyTrun
 def make_action_head(shape: NetworkShape, layout: Layout, width: int, num_actions: int) -> AnyHead:
     """What turns the last hidden layer, ``width`` wide, into action logits."""
     if shape.advice == AFTERSTATES:
-        head: nn.Linear | SuitHead | AdvisedHead | AfterstateHead
-        head = AfterstateHead(num_actions)
+        return AfterstateHead(num_actions)
+    inner = width if shape.advice is None else width - num_actions
+    if shape.suits is None:
+        plain: nn.Linear | SuitHead = nn.Linear(inner, num_actions)
     else:
-        inner = width if shape.advice is None else width - num_actions
-        if shape.suits is None:
-            plain: nn.Linear | SuitHead = nn.Linear(inner, num_actions)
-        else:
-            plain = SuitHead(shape, shape.suits, layout, num_actions)
-        head = plain if shape.advice is None else AdvisedHead(plain, num_actions, TRUST / shape.sharpness)
+        plain = SuitHead(shape, shape.suits, layout, num_actions)
+    head = plain if shape.advice is None else AdvisedHead(plain, num_actions, TRUST / shape.sharpness)
     return head if shape.sharpness == 1 else SharpHead(head, shape.sharpness)
 
 

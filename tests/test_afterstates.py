@@ -15,7 +15,7 @@ from rich.console import Console
 
 from slopes_agents import make_agent, weights_file
 from slopes_agents.advice import AFTERSTATES, make_adviser, observed
-from slopes_agents.afterstates import FEATURES, FULL, NO_ACTION, PLANES, SIZE, WAYS, Afterstates, held_after
+from slopes_agents.afterstates import FEATURES, FULL, NO_ACTION, PLANES, SIZE, WAYS, Afterstates, chains_of, held_after
 from slopes_agents.afterstates.network import NOT_THERE, SURE, AfterstateHead, AfterstateTrunk, AfterstateValue, Judged
 from slopes_agents.afterstates.shipped import AfterstateAgent, _read
 from slopes_agents.heuristic import slopes as player
@@ -164,7 +164,7 @@ def test_no_hand_is_left_with_more_than_it_had() -> None:
     game, state = positions(300, 100)
     plans = player.plan(player.look(InformationSet(game, state)))
     ends = player.ends_of(plans, game.legal(state))
-    hand, twins, wilds = held_after(plans, ends)
+    hand, twins, wilds = held_after(plans, ends, chains_of(plans, ends)[0])
     sight = plans.sight
     assert not (hand & ~sight.hand[ends.row]).any() and not (twins & ~sight.twins[ends.row]).any()
     assert not (twins & ~hand).any() and (wilds >= 0).all()

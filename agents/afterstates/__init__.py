@@ -42,6 +42,7 @@ from ..heuristic.slopes import (
     look,
     numbers_of,
     plan,
+    ranked,
     reasons_for,
 )
 
@@ -80,6 +81,9 @@ FEATURES = sum(PLANES.values())
 """F"""
 SIZE = WAYS * (1 + FEATURES)
 """Bytes that are shown of a game: the numbers of the actions that begin the ends, and the features end by end."""
+
+WINS, LOSES, BEHIND_BY = (list(PLANES).index(name) for name in ("wins", "loses", "behind"))
+"""Where these features stand, of one byte each."""
 
 FULL = 255
 """The byte for 1."""
@@ -128,13 +132,8 @@ class Afterstates:
         plans = plan(look(view))
         ends = ends_of(plans, view.legal)
         judged = self._player.judge(plans.sight, ends)
-        order = np.lexsort((-judged, ends.row))
-        row = ends.row[order]
-        begins = np.searchsorted(row, row)  # where the ends of the same game begin
-        place = np.arange(len(row)) - begins
-        behind = judged[order[begins]] - judged[order]
-        few = np.flatnonzero(place < WAYS)
-        which, place, behind = order[few], place[few], behind[few]
+        which, place = ranked(ends, judged, WAYS)
+        behind = judged[which[np.arange(len(which)) - place]] - judged[which]
         ends = ends.take(which)
         actions = np.full((len(view), WAYS), NO_ACTION, dtype=np.uint8)
         actions[ends.row, place] = begun_by(plans, ends, np.arange(len(which)))
@@ -156,10 +155,11 @@ def features(plans: Plan, ends: Ends, behind: Floats, left: Ints) -> Bytes:
         Turns left, ``int64[B]``.
     """
     known, reasons = experience(), reasons_for(plans.sight, ends)
-    hand, twins, wilds = held_after(plans, ends)
+    chain, last = chains_of(plans, ends)
+    hand, twins, wilds = held_after(plans, ends, chain)
     colours = ends.colours.copy()
     for_number = np.flatnonzero((ends.action == UNSET) & (ends.kind == NO_KIND))
-    colours[ends.pile[for_number], for_number] = chains(plans, ends, for_number)[1] // LANE
+    colours[ends.pile[for_number], for_number] = last[for_number] // LANE
     reach = ends.reach & numbers_of(hand & NUMBER_CARDS)
     needs = known.needs.take(reasons.index, axis=0).T.astype(np.int64)
     likely = plans.sight.likely.take(ends.row, axis=0).T
@@ -220,8 +220,16 @@ def _bits(sets: Ints) -> Ints:
     return bits
 
 
-def held_after(plans: Plan, ends: Ends) -> tuple[Words, Words, Ints]:
-    """The hands that are left when turns end so, without cards that will be drawn.
+def chains_of(plans: Plan, ends: Ends) -> tuple[Words, Ints]:
+    """The chains to the goals of ends, sets of cards ``uint64[L]``, and their last cards, ``int64[L]``; 0 for none."""
+    chain, last = np.zeros(len(ends.row), dtype=np.uint64), np.zeros(len(ends.row), dtype=np.int64)
+    on_the_way = np.flatnonzero(ends.action == UNSET)
+    chain[on_the_way], last[on_the_way] = chains(plans, ends, on_the_way)
+    return chain, last
+
+
+def held_after(plans: Plan, ends: Ends, chain: Words) -> tuple[Words, Words, Ints]:
+    """The hands that are left when turns end so, by :func:`chains_of`, without cards that will be drawn.
 
     Returns
     -------
@@ -229,9 +237,6 @@ def held_after(plans: Plan, ends: Ends) -> tuple[Words, Words, Ints]:
     """
     sight = plans.sight
     hand, twins = sight.hand.take(ends.row), sight.twins.take(ends.row)
-    chain = np.zeros_like(hand)
-    on_the_way = np.flatnonzero(ends.action == UNSET)
-    chain[on_the_way] = chains(plans, ends, on_the_way)[0]
     coloured = ends.special < COLOURED
     special = np.where(coloured, ONE << np.where(coloured, ends.special, 0).astype(np.uint64), NO_CARDS)
     for cards in (chain, ends.cover, special):

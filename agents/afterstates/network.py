@@ -12,9 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from . import BEHIND, FEATURES, FULL, JUDGED, NO_ACTION, NOT_THERE, PLANES, SIZE, SURE, WAYS
-
-_WINS, _LOSES, _BEHIND = (list(PLANES).index(name) for name in ("wins", "loses", "behind"))  # one feature each
+from . import BEHIND, BEHIND_BY, FEATURES, FULL, JUDGED, LOSES, NO_ACTION, NOT_THERE, SIZE, SURE, WAYS, WINS
 
 
 class Judged(NamedTuple):
@@ -93,13 +91,13 @@ def shown(observations: Tensor) -> tuple[Tensor, Tensor]:
 
 def judged_before(actions: Tensor, ends: Tensor) -> Tensor:
     """Scores by the rule-based player's judgement, ``float32[B, K]``: wins before all, and losses after all."""
-    scores = SURE * _sure(ends) - JUDGED * BEHIND * ends[..., _BEHIND]
+    scores = SURE * _sure(ends) - JUDGED * BEHIND * ends[..., BEHIND_BY]
     return torch.where(actions == NO_ACTION, NOT_THERE, scores)
 
 
 def _sure(ends: Tensor) -> Tensor:
     """1 for wins, -1 for losses, 0 for all other ends."""
-    return ends[..., _WINS] - ends[..., _LOSES]
+    return ends[..., WINS] - ends[..., LOSES]
 
 
 class AfterstateHead(nn.Module):

@@ -16,14 +16,26 @@ from slopes_envs import Game, InformationSet
 
 from ..base import DeterministicAgent
 from ..weights_file import Arrays, CheckpointError, read_weights, shipped_weights
-from . import BEHIND, FEATURES, FULL, GAME, JUDGED, NO_ACTION, NOT_THERE, PLANES, SURE, WAYS, Afterstates
+from . import (
+    BEHIND,
+    BEHIND_BY,
+    FEATURES,
+    FULL,
+    GAME,
+    JUDGED,
+    LOSES,
+    NO_ACTION,
+    NOT_THERE,
+    SURE,
+    WAYS,
+    WINS,
+    Afterstates,
+)
 
 Floats = NDArray[np.float32]
 
 WORTH = 300.0
 """How much what an end is worth counts in the logits of the policy: ``rate / decay`` of its training."""
-
-_WINS, _LOSES, _BEHIND = (list(PLANES).index(name) for name in ("wins", "loses", "behind"))  # one feature each
 
 
 class _Layers(NamedTuple):
@@ -103,7 +115,7 @@ class AfterstateAgent(DeterministicAgent):
         """
         actions, ends = self._shown(view)
         reasons = np.full((len(view), NO_ACTION + 1), -1.0)
-        weighed = np.maximum(-JUDGED * BEHIND * ends[:, :, _BEHIND] / WORTH, -1.0)
+        weighed = np.maximum(-JUDGED * BEHIND * ends[:, :, BEHIND_BY] / WORTH, -1.0)
         np.maximum.at(reasons, (np.arange(len(view))[:, None], actions), weighed)
         return reasons[:, : self.game.num_actions]
 
@@ -126,10 +138,10 @@ class AfterstateAgent(DeterministicAgent):
         return shown[:, :WAYS], ends
 
     def _scores(self, actions: NDArray[np.uint8], ends: Floats) -> Floats:
-        scores = self._network.score(ends) - JUDGED * BEHIND * ends[:, :, _BEHIND] + SURE * _sure(ends)
+        scores = self._network.score(ends) - JUDGED * BEHIND * ends[:, :, BEHIND_BY] + SURE * _sure(ends)
         return np.where(actions == NO_ACTION, np.float32(NOT_THERE), scores)
 
 
 def _sure(ends: Floats) -> Floats:
     """1 for wins, -1 for losses, 0 for all other ends."""
-    return ends[:, :, _WINS] - ends[:, :, _LOSES]
+    return ends[:, :, WINS] - ends[:, :, LOSES]

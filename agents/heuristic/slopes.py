@@ -692,15 +692,21 @@ def best_of(batch: int, ends: Ends, value: Floats) -> Ints:
     return best
 
 
+def ranked(ends: Ends, value: Floats, count: int) -> tuple[Ints, Ints]:
+    """The best ``count`` ends of each game, game by game and best first, and their places from 0 on, ``int64[N]``."""
+    order = np.lexsort((-value, ends.row))
+    row = ends.row[order]
+    place = np.arange(len(row)) - np.searchsorted(row, row)
+    few = np.flatnonzero(place < count)
+    return order[few], place[few]
+
+
 def promising(view: InformationSet, count: int) -> Bools:
     """The actions that lead to the ``count`` best ends of the turn, as the player judges them: ``bool[B, A]``."""
     legal = view.legal
     plans = plan(look(view))
     ends = ends_of(plans, legal)
-    order = np.lexsort((-SlopesPlayer(view.game).judge(plans.sight, ends), ends.row))
-    row = ends.row[order]
-    place = np.arange(len(row)) - np.searchsorted(row, row)  # among the ends of its game
-    which = order[place < count]
+    which, _ = ranked(ends, SlopesPlayer(view.game).judge(plans.sight, ends), count)
     chosen = np.zeros_like(legal)
     chosen[ends.row[which], begun_by(plans, ends, which)] = True
     return chosen

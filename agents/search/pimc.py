@@ -79,7 +79,7 @@ class PimcAgent(Agent):
         reach = reach or reach_of(game)
         agent = rollout if isinstance(rollout, Agent) else make_agent(rollout or reach.rollout, game)
         self.rollouts = Rollouts(game, agent, reach)
-        self.drawn = Worlds(game, agent, self.rollouts.reach.fit)
+        self.drawn = Worlds(game, agent, reach.fit)
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose an action in every game."""
