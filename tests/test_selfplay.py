@@ -150,6 +150,8 @@ def test_reward_kinds() -> None:
     (tables,) = small_model().env.tables
     assert np.allclose(small_model(reward_scale=2.0)._shaped(tables, rewards), rewards / 2)
     assert np.allclose(small_model(reward_kind="difference")._shaped(tables, rewards), [[4.5, -1.5, -3], [-3, -3, 6]])
+    half = small_model(reward_kind="difference", rivalry=0.5)
+    assert np.allclose(half._shaped(tables, rewards), [[3.75, -1.25, -2.5], [-1.5, -1.5, 6]])
 
 
 def test_the_difference_is_between_teams() -> None:
@@ -360,6 +362,7 @@ def test_shipped_configurations_are_right(name: str, tmp_path: Path) -> None:
         ("rules.match=day", "option match expected"),
         ("entropy.start=-1", "entropy.start: Input should be greater than or equal to 0, got -1"),
         ("reward=points", "reward: Input should be 'score' or 'difference', got 'points'"),
+        ("rivalry=0.5", "rivalry is for reward: difference"),
         ("game=chess", "unknown game 'chess'"),
     ],
 )

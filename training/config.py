@@ -218,6 +218,7 @@ class TrainingConfig(_Strict):
     value_weight: PositiveFloat = 0.5
     max_grad_norm: PositiveFloat = 0.5
     reward: Literal["score", "difference"] = Field("score", description="own score, or less the mean of the others'")
+    rivalry: float = Field(1.0, gt=0, le=1, description="how much of the others' mean a difference takes off")
     reward_scale: PositiveFloat = Field(1.0, description="rewards are divided by it")
     evaluation: Evaluation = Evaluation()
     stop: Stop | None = None
@@ -251,6 +252,8 @@ class TrainingConfig(_Strict):
             raise ValueError(
                 f"look_ahead compares by what is gained on the others: expected reward: difference, got {self.reward}"
             )
+        if self.rivalry != 1 and (self.reward != "difference" or self.look_ahead is not None):
+            raise ValueError("rivalry is for reward: difference, without a look_ahead, which compares by all of it")
         if self.look_ahead is not None and self.look_ahead.doubt and self.network.advice in (None, AFTERSTATES):
             raise ValueError("look_ahead.doubt is about departing from a choice: expected one as network.advice")
 

@@ -122,6 +122,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
         Rewards are divided by it, so that values are of the order of one.
     reward_kind
         ``"score"``: a seat's own rewards; ``"difference"``: less the mean of the others', which is what wins matches.
+    rivalry
+        How much of the others' mean ``"difference"`` takes off.
     past
         ``every`` and ``keep`` of past selves; needed where the games of ``env`` have such among their opponents.
     warm_start
@@ -156,6 +158,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         ent_coef_end: float = 0.001,
         reward_scale: float = 1.0,
         reward_kind: str = "score",
+        rivalry: float = 1.0,
         past: tuple[int, int] | None = None,
         warm_start: WarmStart | None = None,
         look_ahead: LookAhead | None = None,
@@ -168,7 +171,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         **kwargs: Any,
     ) -> None:
         self.ent_coef_start, self.ent_coef_end = ent_coef, ent_coef_end
-        self.reward_scale, self.reward_kind = reward_scale, reward_kind
+        self.reward_scale, self.reward_kind, self.rivalry = reward_scale, reward_kind, rivalry
         self.past_settings, self.warm_start, self.look_ahead, self.magnet_settings = (
             past,
             warm_start,
@@ -384,7 +387,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
     def _shaped(self, tables: Tables, rewards: NDArray[np.float32]) -> NDArray[np.float32]:
         """Rewards as the learner sees them."""
         if self.reward_kind == "difference":
-            rewards = tables.lead.all_seats(rewards).astype(np.float32)
+            lead = tables.lead.all_seats(rewards)
+            rewards = (rewards + self.rivalry * (lead - rewards)).astype(np.float32)
         return rewards / np.float32(self.reward_scale)
 
     def _value_truncated(self, end_values: NDArray[np.float32], tables: Tables, outcome: Outcome, ended: Ended) -> None:
