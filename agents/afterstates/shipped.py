@@ -108,15 +108,16 @@ class AfterstateAgent(DeterministicAgent):
         return chosen
 
     def reasons(self, view: InformationSet) -> NDArray[np.float64]:
-        """What the rules say of actions, ``float64[B, A]``, from 0 for the best end of the turn downwards.
+        """What speaks for actions besides what a search finds, ``float64[B, A]``, from 0 for the best one downwards.
 
-        In units of the final reward, as the policy weighs rules against what ends are worth; -1 for actions that begin
-        none of the ends that are shown.
+        In units of the final reward: how the policy judges the best end that an action begins, and the judgement of
+        the rules once more.  The policy weighs these against *one* estimate of what ends are worth; a search that adds
+        its own has two.  -1 for actions that begin none of the ends that are shown.
         """
         actions, ends = self._shown(view)
+        judged = (self._scores(actions, ends) - JUDGED * BEHIND * ends[:, :, BEHIND_BY]) / WORTH
         reasons = np.full((len(view), NO_ACTION + 1), -1.0)
-        weighed = np.maximum(-JUDGED * BEHIND * ends[:, :, BEHIND_BY] / WORTH, -1.0)
-        np.maximum.at(reasons, (np.arange(len(view))[:, None], actions), weighed)
+        np.maximum.at(reasons, (np.arange(len(view))[:, None], actions), judged - judged.max(axis=1, keepdims=True))
         return reasons[:, : self.game.num_actions]
 
     def values(self, view: InformationSet) -> NDArray[np.float64]:
