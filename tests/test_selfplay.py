@@ -130,7 +130,7 @@ def test_minibatches_of_any_size_keep_the_network_finite(used: int) -> None:
     kept = np.zeros(33 * 16, dtype=bool)
     kept[:used] = True
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("slopes_training.selfplay.seat_advantages", lambda *_: whole._replace(used=kept.reshape(33, 16)))
+        patch.setattr("slopes_training.clipped.seat_advantages", lambda *_: whole._replace(used=kept.reshape(33, 16)))
         model.train()
     assert all(torch.isfinite(tensor).all() for tensor in model.policy.state_dict().values())
 

@@ -19,7 +19,7 @@ Shape letters: **N** decisions, **A** actions.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -32,6 +32,12 @@ from slopes_agents.search.pimc import try_actions
 from slopes_agents.search.rollouts import Rollouts
 from slopes_agents.search.stakes import reach_of
 from slopes_envs import Game, State
+
+from .config import LookAhead
+from .rollout import Rollout, Samples
+
+if TYPE_CHECKING:
+    from .selfplay import SelfPlayMaskablePPO
 
 
 class Comparison:
@@ -60,6 +66,33 @@ class Comparison:
         """
         leads = try_actions(self._rollouts, state, state.seat.astype(np.int64), legal, 1)[:, 0]
         return np.where(legal, leads, 0.0)
+
+
+def learn_from_comparison(model: SelfPlayMaskablePPO, rollout: Rollout, settings: LookAhead) -> None:
+    """Learn from what the actions of some decisions of a rollout are worth."""
+    model.set_learning_rate(settings.learning_rate_at(rollout.done))
+    if not rollout.compared.any():
+        return
+    batches = model.batches(Samples.compared(rollout), settings.epochs)
+    losses = [_comparison_step(model, batch, settings) for batch in batches]
+    model.move_magnet(1.0)  # self-play is to begin where it is
+    model.log_means("look_ahead", losses)
+    model.logger.record("look_ahead/compared", int(rollout.compared.sum()))
+
+
+def _comparison_step(model: SelfPlayMaskablePPO, batch: Samples, settings: LookAhead) -> dict[str, float]:
+    """One step of the optimiser on one minibatch; returns what is logged."""
+    assert batch.targets is not None
+    logits, values = model.policy.logits_and_values(batch.observations)
+    if settings.learn == "worth":
+        advised = None if not settings.doubt else batch.observations[:, -logits.shape[1] :] * settings.doubt
+        sharpness = model.policy.shape.sharpness
+        loss, batch.returns, gain = worth_loss(logits, batch.legal, batch.targets, sharpness, advised)
+    else:
+        loss, batch.returns, gain = improvement_loss(logits, batch.legal, batch.targets, settings.entropy)
+    value_loss = model.value_loss(values, batch)
+    model.step(loss + model.vf_coef * value_loss)
+    return {name: float(value.detach()) for name, value in (("loss", loss), ("value_loss", value_loss), ("gain", gain))}
 
 
 def worth_loss(

@@ -9,12 +9,19 @@ Shape letters: **N** decisions, **K** ends of the turn that are shown.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 
 from slopes_agents.afterstates.network import AfterstateTrunk, Judged, judged_before, shown
+
+from .advantages import seat_advantages
+from .config import Mirror
+from .rollout import Rollout, Samples
+
+if TYPE_CHECKING:
+    from .selfplay import SelfPlayMaskablePPO
 
 
 class Aims(NamedTuple):
@@ -69,3 +76,28 @@ def mirror_losses(trunk: AfterstateTrunk, observations: Tensor, aims: Aims, retu
     value = torch.nn.functional.mse_loss(worth, returns)
     entropy = -(logs.exp() * logs).sum(dim=1).mean()
     return Losses(cross_entropy, value, entropy, cross_entropy - aimed)
+
+
+def follow_mirror(model: SelfPlayMaskablePPO, rollout: Rollout, settings: Mirror) -> None:
+    """Draw the policy to what is better by what afterstates are worth, and that to what came of them."""
+    advantages = seat_advantages(rollout, model.gamma, model.gae_lambda)
+    samples = Samples.of(rollout, advantages)
+    assert samples.judged is not None
+    samples.aims = Aims.of(Judged.of(samples.judged), samples.actions, settings.rate, settings.decay).packed()
+    losses = [_mirror_step(model, batch) for batch in model.batches(samples, model.n_epochs)]
+    model.log_means("train", losses)
+    model.log_play(rollout, advantages)
+
+
+def _mirror_step(model: SelfPlayMaskablePPO, batch: Samples) -> dict[str, float]:
+    """One step of the optimiser on one minibatch; returns what is logged."""
+    assert batch.aims is not None
+    losses = mirror_losses(model.policy.afterstates, batch.observations, Aims.unpacked(batch.aims), batch.returns)
+    model.step(losses.policy + model.vf_coef * losses.value)
+    logged = {
+        "policy_loss": losses.policy,
+        "value_loss": losses.value,
+        "entropy": losses.entropy,
+        "mirror_kl": losses.kl,
+    }
+    return {name: float(value.detach()) for name, value in logged.items()}

@@ -13,9 +13,7 @@ Shape letters: **T** moves of a rollout, **B** games, **P** seats, **A** actions
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
-from enum import Enum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,80 +24,25 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import explained_variance
 
-from slopes_agents.afterstates.network import AfterstateTrunk, Judged
-from slopes_agents.network import NetworkShape, PolicyNetwork, masked_log_probabilities
+from slopes_agents.network import NetworkShape, PolicyNetwork
 from slopes_envs import Outcome, match_seed
 from slopes_envs.chance import below, derive
 
-from .advantages import Advantages, seat_advantages
+from .advantages import Advantages
 from .checkpoint import header, write_checkpoint
+from .clipped import take_clipped_steps
 from .config import LookAhead, Magnet, Mirror, WarmStart
-from .look_ahead import improvement_loss, worth_loss
-from .mirror import Aims, mirror_losses
+from .look_ahead import learn_from_comparison
+from .mirror import follow_mirror
 from .past import PastSelves
 from .policies import SelfPlayPolicy
+from .rollout import Phase, Rollout, Samples
 from .tables import Ended, SelfPlayEnv, Snapshot, Tables
+from .warm_start import copy_choices
 
 
 class Diverged(ValueError):
     """The loss is not a finite number; nothing of it has reached the network."""
-
-
-class Phase(Enum):
-    """What is done with a rollout."""
-
-    COPY = "warm_start"
-    COMPARE = "look_ahead"
-    PLAY = "self_play"
-
-
-class Rollout:
-    """What was seen and done in T moves of B games.  Observations and masks stay one byte an entry.
-
-    Where the seat to move does not learn, there is no value and no log-probability.
-
-    Parameters
-    ----------
-    critic
-        Whether what a critic sees is kept, too.
-    mirror
-        Whether what the policy makes of afterstates is kept, too.
-    phase
-        What it is for: where an agent is copied, its chances are kept as ``targets``; where actions are compared,
-        what they are worth.
-    done
-        How much of a phase before self-play is over when it begins, 0 to 1.
-    """
-
-    def __init__(
-        self,
-        moves: int,
-        env: SelfPlayEnv,
-        *,
-        critic: bool = False,
-        mirror: bool = False,
-        phase: Phase = Phase.PLAY,
-        done: float = 0.0,
-    ) -> None:
-        self.phase, self.done = phase, done
-        game, games = env.game, env.num_envs
-        self.observations = np.zeros((moves, games, env.features), dtype=np.uint8)
-        self.everything = np.zeros((moves, games, game.observation_all.size), dtype=np.uint8) if critic else None
-        self.legal = np.zeros((moves, games, game.num_actions), dtype=np.bool_)
-        aimed = phase is not Phase.PLAY
-        self.targets = np.zeros((moves, games, game.num_actions), dtype=np.float32) if aimed else None
-        self.compared = np.zeros((moves, games), dtype=np.bool_)  # where targets are what actions are worth
-        self.actions = np.zeros((moves, games), dtype=np.int64)
-        self.seats = np.zeros((moves, games), dtype=np.int64)
-        self.learned = np.ones((moves, games), dtype=np.bool_)
-        self.values = np.zeros((moves, games), dtype=np.float32)
-        self.log_probs = np.zeros((moves, games), dtype=np.float32)
-        self.rewards = np.zeros((moves, games, env.num_players), dtype=np.float32)
-        self.ended = np.zeros((moves, games), dtype=np.bool_)
-        # Value of the end of a match, by seat: zero, or where it was truncated the network's.
-        self.end_values = np.zeros((moves, games, env.num_players), dtype=np.float32)
-        # What the policy made of the ends of turns.
-        self.judged = np.zeros((moves, games, AfterstateTrunk.width), dtype=np.float32) if mirror else None
 
 
 class SelfPlayMaskablePPO(MaskablePPO):
@@ -433,77 +376,53 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self._update_learning_rate(self.policy.optimizer)
         self.ent_coef = self._annealed(self.ent_coef_start, self.ent_coef_end)
         rollout = self._rollout
-        if rollout.phase is Phase.COPY:
-            self._copy(rollout)
-            return
-        if rollout.phase is Phase.COMPARE:
-            self._improve(rollout)
-            return
-        if self.mirror is not None:
-            self._follow_mirror(rollout, self.mirror)
-            return
-        clip_range = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
-        advantages = seat_advantages(rollout, self.gamma, self.gae_lambda)
-        data = _Samples.of(rollout, advantages)
-        if self.magnet is not None:
-            data.attraction = _log_probabilities(self.magnet, data)
-        losses = [self._update(batch, clip_range) for batch in self._batches(data, self.n_epochs)]
-        if self.magnet is not None and self.magnet_settings is not None:
-            _move_towards(self.magnet, self.policy.network(), self.magnet_settings.tau)
-        names = ("loss", "policy_gradient_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "magnet_kl")
-        self._log(names, losses, rollout, advantages)
-        self.logger.record("train/entropy_coefficient", self.ent_coef)
-        self.logger.record("train/clip_range", clip_range)
+        if rollout.phase is Phase.COPY and self.warm_start is not None:
+            copy_choices(self, rollout, self.warm_start)
+        elif rollout.phase is Phase.COMPARE and self.look_ahead is not None:
+            learn_from_comparison(self, rollout, self.look_ahead)
+        elif self.mirror is not None:
+            follow_mirror(self, rollout, self.mirror)
+        else:
+            clip_range: float = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
+            take_clipped_steps(self, rollout, clip_range, self.magnet_settings)
 
-    def _batches(self, data: _Samples, epochs: int) -> Iterator[_Samples]:
-        """Minibatches, shuffled anew in every epoch."""
-        if not len(data.actions):
+    def batches(self, samples: Samples, epochs: int) -> Iterator[Samples]:
+        """Minibatches, shuffled anew in every epoch.
+
+        Raises
+        ------
+        ValueError
+            If there are no decisions to learn from.
+        """
+        if not len(samples.actions):
             raise ValueError(
                 f"moves: in {self.n_steps} moves no seat that learns came to move twice, so there is nothing to learn; "
                 "expected more"
             )
         generator = self._generator(2)
         for _ in range(epochs):
-            order = torch.randperm(len(data.actions), generator=generator)
+            order = torch.randperm(len(samples.actions), generator=generator)
             # Of nearly equal sizes: a last one of a few decisions would weigh as much as a whole one.
             count = max(round(len(order) / (self.batch_size or len(order))), 1)
             for rows in torch.tensor_split(order, count):
-                yield data.take(rows)
+                yield samples.take(rows)
             self._n_updates += 1
 
-    def _update(self, batch: _Samples, clip_range: float) -> tuple[float, ...]:
-        """One step of the optimiser on one minibatch; returns what is logged."""
-        logits, values = self.policy.logits_and_values(batch.observations)
-        logs = masked_log_probabilities(logits, batch.legal)
-        chances = logs.exp()
-        log_ratio = logs.gather(1, batch.actions[:, None]).squeeze(1) - batch.log_probs
-        ratio = log_ratio.exp()
-        advantages = _normalised(batch.advantages)
-        clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
-        policy_loss = -torch.min(advantages * ratio, advantages * clipped).mean()
-        value_loss = self._value_loss(values, batch)
-        mean_entropy = -(chances * logs).sum(dim=1).mean()  # an illegal action has chance 0 and a finite logarithm
-        loss = policy_loss + self.vf_coef * value_loss - self.ent_coef * mean_entropy
-        divergence = torch.zeros(())
-        if batch.attraction is not None and self.magnet_settings is not None:
-            divergence = (chances * (logs - batch.attraction)).sum(dim=1).mean()
-            loss = loss + self.magnet_settings.weight * divergence
-        self._step(loss)
-        with torch.no_grad():
-            kl = (ratio - 1 - log_ratio).mean()  # Schulman's low-variance estimate
-            clip_fraction = ((ratio - 1).abs() > clip_range).float().mean()
-        logged = (loss, policy_loss, value_loss, mean_entropy, kl, clip_fraction, divergence)
-        return tuple(float(value.detach()) for value in logged)
-
-    def _value_loss(self, values: torch.Tensor, batch: _Samples) -> torch.Tensor:
+    def value_loss(self, values: torch.Tensor, batch: Samples) -> torch.Tensor:
         """Mean squared error of the values; where there is a critic apart, of its values too."""
         loss = torch.nn.functional.mse_loss(values, batch.returns)
         if self.policy.critic is not None and batch.everything is not None:
             loss = loss + torch.nn.functional.mse_loss(self.policy.critic(batch.everything), batch.returns)
         return loss
 
-    def _step(self, loss: torch.Tensor) -> None:
-        """One step of the optimiser."""
+    def step(self, loss: torch.Tensor) -> None:
+        """One step of the optimiser.
+
+        Raises
+        ------
+        Diverged
+            If the loss is not a finite number.
+        """
         if not torch.isfinite(loss):
             raise Diverged(
                 f"training has diverged: the loss is {loss.item()} after {self.num_timesteps} decisions "
@@ -514,96 +433,29 @@ class SelfPlayMaskablePPO(MaskablePPO):
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
         self.policy.optimizer.step()
 
-    def _follow_mirror(self, rollout: Rollout, settings: Mirror) -> None:
-        """Draw the policy to what is better by what afterstates are worth, and that to what came of them."""
-        advantages = seat_advantages(rollout, self.gamma, self.gae_lambda)
-        data = _Samples.of(rollout, advantages)
-        assert data.judged is not None
-        data.aims = Aims.of(Judged.of(data.judged), data.actions, settings.rate, settings.decay).packed()
-        losses = [self._mirror_step(batch) for batch in self._batches(data, self.n_epochs)]
-        self._log(("policy_loss", "value_loss", "entropy", "mirror_kl"), losses, rollout, advantages)
-
-    def _mirror_step(self, batch: _Samples) -> tuple[float, ...]:
-        """One step of the optimiser on one minibatch; returns what is logged."""
-        assert batch.aims is not None
-        aims = Aims.unpacked(batch.aims)
-        losses = mirror_losses(self.policy.afterstates, batch.observations, aims, batch.returns)
-        self._step(losses.policy + self.vf_coef * losses.value)
-        return tuple(float(value.detach()) for value in losses)
-
-    def _copy(self, rollout: Rollout) -> None:
-        """Learn an agent's choices, and the values of what they bring."""
-        assert self.warm_start is not None
-        self._set_learning_rate(self.warm_start, rollout.done)
-        advantages = seat_advantages(rollout, self.gamma, 1.0)
-        losses = [
-            self._copy_step(batch, self.warm_start.smoothing)
-            for batch in self._batches(_Samples.of(rollout, advantages), self.warm_start.epochs)
-        ]
-        if self.magnet is not None:  # self-play is to begin where it is
-            _move_towards(self.magnet, self.policy.network(), 1.0)
-        for name, value in zip(("cross_entropy", "value_loss", "agreement"), np.mean(losses, axis=0), strict=True):
-            self.logger.record(f"warm_start/{name}", float(value))
-        self.agreement = float(np.mean(losses, axis=0)[2])
-
-    def _set_learning_rate(self, settings: WarmStart | LookAhead, done: float) -> None:
-        """What the optimiser goes by before self-play."""
-        rate = settings.learning_rate_at(done)
+    def set_learning_rate(self, rate: float) -> None:
+        """What the optimiser goes by in a phase before self-play."""
         for group in self.policy.optimizer.param_groups:
             group["lr"] = rate
         self.logger.record("train/learning_rate", rate)
 
-    def _improve(self, rollout: Rollout) -> None:
-        """Learn from what the actions of some decisions are worth."""
-        assert self.look_ahead is not None
-        self._set_learning_rate(self.look_ahead, rollout.done)
-        rows = rollout.compared
-        if not rows.any():
+    def move_magnet(self, part: float) -> None:
+        """Move the magnet, if there is one, some part of the way to the policy."""
+        if self.magnet is None:
             return
-        losses = [
-            self._improvement_step(batch, self.look_ahead)
-            for batch in self._batches(_Samples.compared(rollout), self.look_ahead.epochs)
-        ]
-        if self.magnet is not None:
-            _move_towards(self.magnet, self.policy.network(), 1.0)
-        for name, value in zip(("loss", "value_loss", "gain"), np.mean(losses, axis=0), strict=True):
-            self.logger.record(f"look_ahead/{name}", float(value))
-        self.logger.record("look_ahead/compared", int(rows.sum()))
-
-    def _improvement_step(self, batch: _Samples, settings: LookAhead) -> tuple[float, ...]:
-        """One step of the optimiser on one minibatch; returns what is logged."""
-        assert batch.targets is not None
-        logits, values = self.policy.logits_and_values(batch.observations)
-        if settings.learn == "worth":
-            advised = None if not settings.doubt else batch.observations[:, -logits.shape[1] :] * settings.doubt
-            sharpness = self.policy.shape.sharpness
-            loss, batch.returns, gain = worth_loss(logits, batch.legal, batch.targets, sharpness, advised)
-        else:
-            loss, batch.returns, gain = improvement_loss(logits, batch.legal, batch.targets, settings.entropy)
-        value_loss = self._value_loss(values, batch)
-        self._step(loss + self.vf_coef * value_loss)
-        return tuple(float(value.detach()) for value in (loss, value_loss, gain))
-
-    def _copy_step(self, batch: _Samples, smoothing: float) -> tuple[float, ...]:
-        """One step of the optimiser on one minibatch; returns what is logged."""
-        assert batch.targets is not None
-        logits, values = self.policy.logits_and_values(batch.observations)
-        logs = masked_log_probabilities(logits, batch.legal)
-        even = batch.legal / batch.legal.sum(dim=1, keepdim=True)
-        targets = (1 - smoothing) * batch.targets + smoothing * even
-        cross_entropy = -(targets * logs).sum(dim=1).mean()
-        value_loss = self._value_loss(values, batch)
-        self._step(cross_entropy + self.vf_coef * value_loss)
         with torch.no_grad():
-            agreement = (logs.argmax(dim=1) == batch.targets.argmax(dim=1)).float().mean()
-        return tuple(float(value.detach()) for value in (cross_entropy, value_loss, agreement))
+            for own, other in zip(self.magnet.parameters(), self.policy.network().parameters(), strict=True):
+                own.lerp_(other, part)
 
-    def _log(
-        self, names: tuple[str, ...], losses: list[tuple[float, ...]], rollout: Rollout, advantages: Advantages
-    ) -> None:
-        for name, value in zip(names, np.mean(losses, axis=0), strict=True):
-            if name != "magnet_kl" or self.magnet is not None:
-                self.logger.record(f"train/{name}", float(value))
+    def log_means(self, group: str, losses: Sequence[Mapping[str, float]]) -> dict[str, float]:
+        """Log the means over minibatches of what each gave, and return them."""
+        means = {name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]}
+        for name, value in means.items():
+            self.logger.record(f"{group}/{name}", value)
+        return means
+
+    def log_play(self, rollout: Rollout, advantages: Advantages) -> None:
+        """Log how well values foretold what came, and how the learner fared."""
         used = advantages.used
         self.logger.record(
             "train/explained_variance", float(explained_variance(rollout.values[used], advantages.returns[used]))
@@ -654,80 +506,6 @@ class SelfPlayMaskablePPO(MaskablePPO):
             env.restore(model.snapshot)
             model._last_obs = env.observe()
         return model
-
-
-def _normalised(advantages: torch.Tensor) -> torch.Tensor:
-    """Advantages of a minibatch with mean 0 and deviation 1; a single one is 0, having no deviation."""
-    if len(advantages) < 2:
-        return torch.zeros_like(advantages)
-    return (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-
-
-@dataclass
-class _Samples:
-    """Decisions to learn from, flattened over moves and games."""
-
-    observations: torch.Tensor
-    legal: torch.Tensor
-    actions: torch.Tensor
-    log_probs: torch.Tensor
-    advantages: torch.Tensor
-    returns: torch.Tensor
-    everything: torch.Tensor | None = None  # what a critic sees
-    targets: torch.Tensor | None = None  # chances to copy, or what actions are worth
-    attraction: torch.Tensor | None = None  # the magnet's log-probabilities
-    judged: torch.Tensor | None = None  # what the policy made of afterstates
-    aims: torch.Tensor | None = None  # of mirror descent
-
-    @classmethod
-    def compared(cls, rollout: Rollout) -> _Samples:
-        """The decisions that were looked at; what they return depends on the policy that learns from them."""
-        unknown = np.zeros(rollout.compared.shape, dtype=np.float32)
-        return cls.of(rollout, Advantages(unknown, unknown, rollout.compared))
-
-    @classmethod
-    def of(cls, rollout: Rollout, advantages: Advantages) -> _Samples:
-        """The decisions that are used."""
-
-        def kept(array: NDArray[Any]) -> torch.Tensor:
-            return torch.from_numpy(array[advantages.used])
-
-        return cls(
-            kept(rollout.observations),
-            kept(rollout.legal),
-            kept(rollout.actions),
-            kept(rollout.log_probs),
-            kept(advantages.advantages),
-            kept(advantages.returns),
-            None if rollout.everything is None else kept(rollout.everything),
-            None if rollout.targets is None else kept(rollout.targets),
-            judged=None if rollout.judged is None else kept(rollout.judged),
-        )
-
-    def take(self, rows: torch.Tensor) -> _Samples:
-        taken: dict[str, Any] = {}
-        for spec in fields(self):
-            tensor: torch.Tensor | None = getattr(self, spec.name)
-            taken[spec.name] = None if tensor is None else tensor[rows]
-        return _Samples(**taken)
-
-
-def _log_probabilities(network: PolicyNetwork, data: _Samples, at_once: int = 8192) -> torch.Tensor:
-    """The network's log-probabilities for all decisions, ``float32[N, A]``."""
-    parts = []
-    with torch.no_grad():
-        for start in range(0, len(data.actions), at_once):
-            rows = slice(start, start + at_once)
-            logits, _ = network(data.observations[rows])
-            parts.append(masked_log_probabilities(logits, data.legal[rows]))
-    return torch.cat(parts)
-
-
-def _move_towards(network: PolicyNetwork, goal: PolicyNetwork, part: float) -> None:
-    """Move a network's weights some part of the way to another's."""
-    with torch.no_grad():
-        for own, other in zip(network.parameters(), goal.parameters(), strict=True):
-            own.lerp_(other, part)
 
 
 SelfPlayMaskablePPO.policy_aliases["SelfPlayPolicy"] = SelfPlayPolicy
