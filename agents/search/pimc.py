@@ -13,7 +13,7 @@ How it decides
 4. It takes the action with the best mean lead, unless the roll-out agent's own choice is as good within some standard
    errors (``doubt``): the best of many noisy means is not often the best action, and the roll-out agent has reasons of
    its own.  Where partners read what is done (bids in Sluff), its own choice stands at once; and where roll-outs are
-   cut off (Slopes), what the rules say of actions is added to what they bring (:class:`.stakes.Reach`).
+   cut off (Slopes), the roll-out agent's own judgement of actions is added to what they bring (:class:`.stakes.Reach`).
 
 Known limits (Frank and Basin 1998; Long et al. 2010): it acts as if it would know the world from the next move on
 (strategy fusion), so it never plays to find something out or to keep something hidden.
