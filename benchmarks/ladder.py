@@ -32,6 +32,7 @@ from slopes_agents import Agent, make_agent
 from slopes_agents.play import play_out, seated
 from slopes_envs import Game, InformationSet, State, UnknownName, __version__, derive, game_names, match_seed
 from slopes_envs.chance import below
+from slopes_envs.options import parse_rules
 
 from .duplicate import Chunk, Interrupted, Plan, evaluated_game, play_chunk, summary
 from .keeping import KeptPieces, write_bytes, write_json
@@ -431,21 +432,6 @@ def report(ladders: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> str:
     return "\n\n".join([head, *(ladder_section(*ladder) for ladder in ladders)]) + "\n"
 
 
-def parse_rule(text: str) -> tuple[str, Any]:
-    """One option of a game from ``key=value``.
-
-    >>> [parse_rule("match=game"), parse_rule("num_players=6"), parse_rule("bet_levels=[0,1]")]
-    [('match', 'game'), ('num_players', 6), ('bet_levels', [0, 1])]
-    """
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"rule expected key=value, got {text!r}")
-    try:
-        return key, json.loads(value)
-    except ValueError:
-        return key, value
-
-
 def main(
     names: Annotated[list[str] | None, typer.Argument(metavar="[GAME]...", help="Games; by default all.")] = None,
     rung: Annotated[
@@ -454,7 +440,7 @@ def main(
     deals: Annotated[int, typer.Option(min=2, help="Duplicate deals of each pair.")] = 300,
     seed: Annotated[int, typer.Option(help="Decides every deal.")] = 1,
     rule: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Option of the game; a word, or a value as in JSON.")
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Option of the game, as of the slopes command.")
     ] = None,
     seconds: Annotated[float, typer.Option(min=0, help="Of each timing; 0 for none.")] = SECONDS,
     workers: Annotated[int, typer.Option(min=1, help="Processes; they do not bear on results.")] = 1,
@@ -464,9 +450,13 @@ def main(
     console = Console(stderr=True)
     command = " ".join(["python -m slopes_benchmarks.ladder", *sys.argv[1:]])
     ladders = []
-    for name in names or game_names():
-        game = evaluated_game(name, dict(map(parse_rule, rule or [])))
-        ladders.append((game, rungs_of(game, rung)))
+    try:
+        for name in names or game_names():
+            game = evaluated_game(name, parse_rules(name, rule or []))
+            ladders.append((game, rungs_of(game, rung)))
+    except ValueError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(2) from None
     for game, of_game in ladders:
         try:
             run(

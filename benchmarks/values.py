@@ -129,18 +129,18 @@ class NetworkValue(Value):
     path
         A checkpoint, or a folder with a ``best.zip`` in it.
     scale
-        What rewards were divided by in training (``reward_scale`` of the run): the head's unit.
+        The head's unit in points; by default what the checkpoint says rewards were divided by.
     """
 
-    def __init__(self, game: Game[Any, Any], path: Path, scale: float = 1.0) -> None:
+    def __init__(self, game: Game[Any, Any], path: Path, scale: float | None = None) -> None:
         super().__init__(game)
         from slopes_agents.learned import load_network
 
-        if not scale > 0:
+        if scale is not None and not scale > 0:
             raise ValueError(f"value ppo: scale expected a number above 0, got {scale}")
         self.network = load_network(path, game)
         self.adviser = make_adviser(self.network.shape.advice, game)
-        self.scale = scale
+        self.scale: float = getattr(self.network, "unit", 1.0) if scale is None else scale
 
     @classmethod
     def from_spec(cls, game: Game[Any, Any], arguments: str) -> Self:

@@ -1,7 +1,7 @@
 """The command line, ``slopes``: thin, and the one file that reaches everywhere.
 
 Each command imports what it needs when it runs, so that ``slopes --help`` answers at once.  Exit codes: 0 done, 1 the
-answer is no (a record does not verify), 2 wrong arguments, 130 stopped by Ctrl-C.
+answer is no (a record does not verify, a training diverges), 2 wrong arguments, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import wraps
@@ -23,9 +23,9 @@ except ModuleNotFoundError as missing:  # the script is installed without its ex
     sys.exit(f'slopes needs {missing.name}, which the extra "cli" brings: pip install "slopes-envs[cli]"')
 
 from . import __version__
-from .errors import UnknownName
 from .game import allowed
-from .registry import game_class, game_names, make_game
+from .options import parse_rules
+from .registry import game_names, make_game
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -163,51 +163,6 @@ def _write_json(target: str | None, data: Any) -> None:
 
 
 # ------------------------------------------------------------------------------------------------- values and specs
-
-_WORDS = {"true": True, "false": False, "none": None, "null": None}
-
-
-def parse_rules(game: str, rules: Sequence[str]) -> dict[str, Any]:
-    """Options of a game from texts ``key=value``.
-
-    Values are ``true``, ``false``, ``none``, numbers, lists of these by comma, or else words as they are; a single
-    number for an option that is a list is a list of one.
-
-    Raises
-    ------
-    ValueError
-        For a text of another form, an option the game does not have, or one given twice.
-    """
-    defaults = {spec.name: spec.default for spec in fields(game_class(game).rules_type)}
-    parsed: dict[str, Any] = {}
-    for text in rules:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise ValueError(f"--rule expected key=value, got {text!r}")
-        if key not in defaults:
-            raise UnknownName(f"option of {game}", key, defaults)
-        if key in parsed:
-            raise ValueError(f"--rule {key} expected once, got {parsed[key]!r} and {value!r}")
-        parsed[key] = parse_value(value, is_list=isinstance(defaults[key], tuple))
-    return parsed
-
-
-def parse_value(text: str, *, is_list: bool = False) -> Any:
-    """One value of :func:`parse_rules`."""
-    values = tuple(_parse_scalar(part) for part in text.split(","))
-    single = len(values) == 1 and not (is_list and isinstance(values[0], int | float))
-    return values[0] if single else values
-
-
-def _parse_scalar(text: str) -> Any:
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
 
 
 def split_specs(text: str) -> list[str]:
@@ -383,7 +338,12 @@ def train(
         int | None,
         typer.Option("--decisions", parser=count, metavar="N", help="How much to train; not with --minutes."),
     ] = None,
-    seed: SeedOption = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed", parser=whole_number, metavar="S", help="Any whole number; by default the configuration's, or 0."
+        ),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
 ) -> None:
     """Train a policy by self-play. Ctrl-C saves what was learned."""
@@ -391,9 +351,10 @@ def train(
         if minutes is not None and decisions is not None:
             raise ValueError(f"expected --minutes or --decisions, got both ({minutes:g} and {decisions})")
         rules = parse_rules(game, rule or [])
-        from slopes_training.train import run
+        from slopes_training.selfplay import Diverged
+        from slopes_training.train import prepare
 
-        run(
+        training = prepare(
             game,
             config=config,
             overrides=overrides or [],
@@ -405,6 +366,12 @@ def train(
             resume=resume,
             console=_console(),
         )
+    try:
+        training.go()
+    except (Diverged, OSError) as error:
+        _fail(error, ANSWER_IS_NO)
+    if training.stopped:
+        raise typer.Exit(INTERRUPTED)
 
 
 @_command

@@ -87,8 +87,12 @@ class InformationSet:
         return mask
 
     def sample_legal(self, keys: UInt64 | None = None) -> NDArray[np.int64]:
-        """One legal action of each game, uniformly, from ``keys`` (by default the view's own): ``int64[B]``."""
-        return self.game.sample_legal(self.__state, self.keys if keys is None else keys)
+        """One legal action of each game, uniformly, from ``keys`` (by default the view's own): ``int64[B]``.
+
+        Where another seat is to move it is 0, as in a finished game: nothing is legal there.
+        """
+        drawn = self.game.sample_legal(self.__state, self.keys if keys is None else keys)
+        return np.where(self.__state.seat == self.seats, drawn, 0)
 
     def describe(self, i: int) -> dict[str, Any]:
         """Game ``i`` in plain named values, as far as the seat may know."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from typer.testing import CliRunner, Result
 
 from slopes_benchmarks import duplicate, terminal
 from slopes_envs import __version__, cli, game_names, make_game
+from slopes_envs.options import parse_value
 from slopes_envs.records import read_records
 
 GAME = "slippery_slope"
@@ -148,13 +150,13 @@ def test_a_rule_stands_once() -> None:
     ],
 )
 def test_values_are_parsed_by_what_they_are(text: str, value: Any) -> None:
-    parsed = cli.parse_value(text)
+    parsed = parse_value(text)
     assert (parsed, type(parsed)) == (value, type(value))
 
 
 def test_a_number_for_a_list_is_a_list_of_one() -> None:
-    assert cli.parse_value("0.5", is_list=True) == (0.5,)
-    assert cli.parse_value("all", is_list=True) == "all"
+    assert parse_value("0.5", is_list=True) == (0.5,)
+    assert parse_value("all", is_list=True) == "all"
 
 
 @pytest.mark.parametrize(
@@ -416,7 +418,12 @@ def test_train_hands_its_options_on(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     import slopes_training.train as training
 
     seen: dict[str, Any] = {}
-    monkeypatch.setattr(training, "run", lambda game, **options: seen.update(options, game=game))
+
+    def prepare(game: str, **options: Any) -> SimpleNamespace:
+        seen.update(options, game=game)
+        return SimpleNamespace(go=lambda: None, stopped=False)
+
+    monkeypatch.setattr(training, "prepare", prepare)
     arguments = ["--out", tmp_path, "--set", "games=8", "--set", "clip=0.1", "--rule", "target_score=9", "--seed", "4"]
     assert slopes("train", GAME, *arguments, "--decisions", "1000").exit_code == 0
     seen.pop("console")
@@ -433,6 +440,23 @@ def test_train_hands_its_options_on(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     }
 
 
+def test_train_tells_how_a_run_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """2 is for wrong arguments alone; after Ctrl-C nothing that follows in a shell should go on."""
+    import slopes_training.train as training
+    from slopes_training.selfplay import Diverged
+
+    def diverge() -> None:
+        raise Diverged("the loss is nan")
+
+    def fill_the_disk() -> None:
+        raise OSError("no space left")
+
+    for go, stopped, code in ((diverge, False, 1), (fill_the_disk, False, 1), (lambda: None, True, 130)):
+        ended = SimpleNamespace(go=go, stopped=stopped)
+        monkeypatch.setattr(training, "prepare", lambda *_, ended=ended, **__: ended)
+        assert slopes("train", GAME, "--out", tmp_path).exit_code == code
+
+
 def test_train_refuses_what_does_not_fit(tmp_path: Path) -> None:
     out = ["--out", tmp_path / "run"]
     assert "--minutes or --decisions, got both (1.5 and 100)" in refused(
@@ -440,6 +464,7 @@ def test_train_refuses_what_does_not_fit(tmp_path: Path) -> None:
     )
     assert "--out" in refused("train", GAME)
     assert "no_such.yaml" in refused("train", GAME, *out, "--config", tmp_path / "no_such.yaml")
+    assert "give no other options with it" in refused("train", GAME, *out, "--resume", "--seed", "3")
     assert not (tmp_path / "run").exists()
 
 

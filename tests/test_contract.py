@@ -343,7 +343,9 @@ def test_information_sets_offer_no_more_than_a_seat_knows(name: str) -> None:
     assert not [value for value in vars(view).values() if isinstance(value, type(state)) and value is not state]
     assert [key for key in vars(view) if not key.startswith("_")] == ["game", "seats"]
     seat = (state.seat + 1) % game.num_players
-    assert not InformationSet(game, state, seat).legal.any()
+    waiting = InformationSet(game, state, seat)
+    assert not waiting.legal.any()
+    assert not any(waiting.sample_legal(derive(7, number, np.arange(10))).any() for number in range(20))
     alone = InformationSet(game, state.take(np.array([4])))
     assert alone.keys[0] == view.keys[4]
     assert len(np.unique(view.keys)) == 10

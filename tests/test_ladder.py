@@ -24,7 +24,7 @@ from slopes_benchmarks.ladder import (
     stored_ladders,
     verdict,
 )
-from slopes_envs import UnknownName, make_game
+from slopes_envs import make_game
 
 GAME = "slippery_slope"
 RUNGS = ["random", "greedy", "players:Highest"]
@@ -247,7 +247,10 @@ def test_the_command_collects_all_ladders(tmp_path: Path) -> None:
         "## Slippery Slope, 3 players",
         "## Slippery Sam, 3 players",
     ]
-    with pytest.raises(UnknownName, match="slippery_slop"):
-        CliRunner().invoke(command, ["slippery_slop", *usual], catch_exceptions=False)
-    with pytest.raises(ValueError, match="rule expected key=value, got 'fee'"):
-        CliRunner().invoke(command, [GAME, "--rule", "fee", *usual], catch_exceptions=False)
+    for arguments, reason in (
+        (["slippery_slop"], "unknown game 'slippery_slop'"),
+        ([GAME, "--rule", "fee"], "--rule expected key=value, got 'fee'"),
+        ([GAME, "--rung", "randm"], "unknown agent 'randm'"),
+    ):
+        result = CliRunner().invoke(command, [*arguments, *usual])
+        assert (result.exit_code, reason in result.output) == (2, True)

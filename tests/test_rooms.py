@@ -21,7 +21,7 @@ ROOMS = [
     {"tricks", "features", "worlds"},
     {"game"},
     {"games"},
-    {"registry"},
+    {"registry", "options"},
     {"infoset", "records", "aec", "vector"},
     {"slopes_envs"},  # the package itself, and PettingZoo's versioned modules
     {"slopes_agents"},

@@ -24,7 +24,7 @@ from slopes_training.config import TrainingConfig, default_config_path, dump_con
 from slopes_training.policies import SelfPlayPolicy
 from slopes_training.selfplay import Diverged, SelfPlayMaskablePPO
 from slopes_training.tables import SelfPlayEnv, Tables
-from slopes_training.train import run
+from slopes_training.train import prepare, run
 
 SMALL = [
     "games=16",
@@ -348,6 +348,14 @@ def test_shipped_configurations_are_right(name: str, tmp_path: Path) -> None:
     config = load_config(default_config_path(name), game=name)
     (tmp_path / "again.yaml").write_text(dump_config(config))
     assert load_config(tmp_path / "again.yaml") == config
+
+
+def test_the_seed_is_the_configuration_s_unless_one_is_given(tmp_path: Path) -> None:
+    for given, expected in ((None, 5), (3, 3)):
+        out = tmp_path / str(given)
+        prepared = prepare("slippery_slope", out=out, overrides=["seed=5", "games=8"], seed=given, console=quiet())
+        assert prepared.model.seed == prepared.settings.seed == expected
+        assert f"--seed {expected}" in prepared.model.provenance["command"]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,12 @@ LAST, BEST, CONFIG, LOG = "last.zip", "best.zip", "config.yaml", "log.csv"
 WATCH_SEED = 2**40  # deals of the evaluations during training; far from the seeds people use
 
 
-def run(
+def run(game: str, *, out: Path, **options: Any) -> SelfPlayMaskablePPO:
+    """Train until the run's length is reached; Ctrl-C saves and stops.  :func:`prepare` tells what it takes."""
+    return prepare(game, out=out, **options).go()
+
+
+def prepare(
     game: str,
     *,
     config: Path | None = None,
@@ -48,13 +53,13 @@ def run(
     rules: dict[str, Any] | None = None,
     minutes: float | None = None,
     decisions: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     out: Path,
     resume: bool = False,
     console: Console | None = None,
     evaluated: Callable[[int, float], bool] | None = None,
-) -> SelfPlayMaskablePPO:
-    """Train until the run's length is reached; Ctrl-C saves and stops.
+) -> Training:
+    """Make a run ready, so that nothing is wrong with what it was told when it begins.
 
     Parameters
     ----------
@@ -68,9 +73,9 @@ def run(
         Length of the run, one or the other; by default the configuration's.  Only runs measured in decisions go on
         exactly when resumed.
     seed
-        Of everything random in the run.
+        Of everything random in the run; by default the configuration's.
     out
-        Folder of the run.
+        Folder of the run; it is made.
     resume
         Go on with the run in ``out``, whose configuration and seed then count.
     console
@@ -82,10 +87,11 @@ def run(
     ------
     ValueError
         For anything that does not fit, before a file is touched.
+    OSError
+        If the folder cannot be made or read.
     """
-    console = console or Console()
     if resume:
-        if config is not None or overrides or rules or minutes is not None or decisions is not None:
+        if config or overrides or rules or any(given is not None for given in (minutes, decisions, seed)):
             raise ValueError("--resume goes on with the run as it was configured; give no other options with it")
         settings = load_config(out / CONFIG, game=game)
         if not (out / LAST).exists():
@@ -107,29 +113,64 @@ def run(
             rules=rules or {},
             minutes=minutes,
             decisions=decisions,
-            seed=seed,
+            seed=settings.seed,
             out=out,
         )
         model = new_model(settings, env, {"command": command, "commit": commit()})
     out.mkdir(parents=True, exist_ok=True)
-    write_bytes(out / CONFIG, dump_config(settings).encode())
-    log = CsvLog(out / LOG, keep_until=model.num_timesteps)
-    model.set_logger(Logger(str(out), [log, TensorBoardOutputFormat(str(out))]))
-    with _progress(console, settings, model) as progress, _stop_on_interrupt(console) as interrupted:
-        watcher = _Run(settings, out, evaluations, progress, interrupted, evaluated)
-        total = settings.decisions if settings.minutes is None else 2**62
-        try:
-            with suppress(_Finished):
-                # With reset_num_timesteps=False, Stable-Baselines3 adds what is done already.
-                model.learn(max(total - model.num_timesteps, 0), callback=watcher, reset_num_timesteps=False)
-            watcher.finish()
-        finally:
-            model.logger.close()
-    if interrupted():
-        console.print(f"Stopped at {model.num_timesteps:,} decisions; go on with --resume.")
-    elif watcher.settled():
-        console.print(f"No better result in the last {model.evaluations_since_best} evaluations: the run is over.")
-    return model
+    return Training(settings, out, model, evaluations, console or Console(), evaluated)
+
+
+@dataclass
+class Training:
+    """A run that is ready.
+
+    Attributes
+    ----------
+    stopped
+        Whether it was stopped by Ctrl-C, and can be resumed.
+    """
+
+    settings: TrainingConfig
+    out: Path
+    model: SelfPlayMaskablePPO
+    evaluations: list[_Evaluation]
+    console: Console
+    evaluated: Callable[[int, float], bool] | None
+    stopped: bool = False
+
+    def go(self) -> SelfPlayMaskablePPO:
+        """Train.
+
+        Raises
+        ------
+        Diverged
+            If the loss is not a finite number.
+        OSError
+            If something cannot be written.
+        """
+        settings, out, model = self.settings, self.out, self.model
+        write_bytes(out / CONFIG, dump_config(settings).encode())
+        log = CsvLog(out / LOG, keep_until=model.num_timesteps)
+        model.set_logger(Logger(str(out), [log, TensorBoardOutputFormat(str(out))]))
+        with _progress(self.console, settings, model) as progress, _stop_on_interrupt(self.console) as interrupted:
+            watcher = _Run(settings, out, self.evaluations, progress, interrupted, self.evaluated)
+            total = settings.decisions if settings.minutes is None else 2**62
+            try:
+                with suppress(_Finished):
+                    # With reset_num_timesteps=False, Stable-Baselines3 adds what is done already.
+                    model.learn(max(total - model.num_timesteps, 0), callback=watcher, reset_num_timesteps=False)
+                watcher.finish()
+            finally:
+                model.logger.close()
+        self.stopped = interrupted()
+        if self.stopped:
+            self.console.print(f"Stopped at {model.num_timesteps:,} decisions; go on with --resume.")
+        elif watcher.settled():
+            self.console.print(
+                f"No better result in the last {model.evaluations_since_best} evaluations: the run is over."
+            )
+        return model
 
 
 def _settings(
@@ -139,12 +180,12 @@ def _settings(
     rules: dict[str, Any] | None,
     minutes: float | None,
     decisions: int | None,
-    seed: int,
+    seed: int | None,
 ) -> TrainingConfig:
     if minutes is not None and decisions is not None:
         raise ValueError("give the length of the run in minutes or in decisions, not both")
     settings = load_config(config or default_config_path(game), overrides, game)
-    changes: dict[str, Any] = {"seed": seed}
+    changes: dict[str, Any] = {} if seed is None else {"seed": seed}
     if rules:
         changes["rules"] = settings.rules | rules
         changes["variants"] = _without(settings.variants, rules)
