@@ -22,11 +22,13 @@ from slopes_agents.heuristic import slopes as player
 from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape, PolicyNetwork
 from slopes_agents.play import play_out
+from slopes_agents.search.stakes import reach_of
 from slopes_agents.weights_file import CheckpointError, pack_weights
 from slopes_envs import InformationSet, derive, make_game, match_seed
 from slopes_envs.games import slopes
 from slopes_envs.games.slopes import PILE, PILES
 from slopes_training import ship
+from slopes_training.checkpoint import header
 from slopes_training.config import default_config_path, load_config
 from slopes_training.train import run
 from slopes_training.watch import advantage_over
@@ -311,6 +313,21 @@ def test_the_player_without_pytorch_is_the_network_that_ships(tmp_path: Path, mo
         make_agent("afterstates", game)
     with pytest.raises(ValueError, match="expected a game of slopes, got sluff"):
         make_agent("afterstates", make_game("sluff"))
+
+
+def test_a_search_over_a_policy_judges_by_that_policy(tmp_path: Path) -> None:
+    game, state = positions(100, 60)
+    view = InformationSet(game, state)
+    network = PolicyNetwork(SMALL, game.observation, game.num_actions)
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, std=0.3, generator=torch.Generator().manual_seed(2))
+    head = header([game], SMALL, reward="difference", reward_scale=2.0, provenance={})
+    (tmp_path / "own.slopes").write_bytes(pack_weights(head, network.state_dict(), "float32"))
+    search: Any = make_agent(f"search:ppo:{tmp_path / 'own.slopes'},worlds=2", game)
+    reach, own = search.rollouts.reach, make_agent(f"ppo:{tmp_path / 'own.slopes'}", game)
+    mine = np.arange(2) == state.seat[:, None]
+    assert np.allclose(reach.evaluate(game, state)[mine], own.values(view), atol=1e-5)  # type: ignore[attr-defined]
+    assert not np.allclose(reach.reasons(view), reach_of(game).reasons(view))  # type: ignore[misc]
 
 
 def test_reasons_are_the_policy_and_the_rules_in_units_of_the_reward() -> None:

@@ -520,6 +520,14 @@ def test_a_learned_policy_that_is_sure_is_not_searched() -> None:
     assert (make_agent("search:ppo,worlds=4,least=0.999", game).act(view) == policy.act(view)).all()
 
 
+def test_a_depth_changes_nothing_else_of_how_a_game_is_searched() -> None:
+    game = make_game(GAME)
+    usual = reach_of(game)
+    reach = make_agent("search:ppo,depth=3", game).rollouts.reach  # type: ignore[attr-defined]
+    assert (reach.depth, reach.evaluate is not None) == (3, True)
+    assert replace(reach, depth=None, clock=usual.clock, evaluate=None) == usual
+
+
 @pytest.mark.parametrize("spec", ["search:ppo,worlds=4", "search:ppo,worlds=4,depth=3"])
 def test_search_over_a_learned_policy_plays_legally_and_by_the_view_alone(spec: str) -> None:
     game = make_game("slippery_slope", match="hand")

@@ -80,6 +80,11 @@ class Network(NamedTuple):
         header, arrays = read_weights(path, path.read_bytes())
         if header["game"] != GAME or "trunk.worth.last" not in arrays:
             raise CheckpointError(f"weights {path}: expected a network that sees afterstates of {GAME}")
+        return cls.of(arrays)
+
+    @classmethod
+    def of(cls, arrays: Arrays) -> Network:
+        """That of a policy's arrays, by name."""
         return cls(_Layers.of(arrays, "worth"), _Layers.of(arrays, "score"))
 
 
@@ -89,16 +94,21 @@ _read = lru_cache(Network.read)
 class AfterstateAgent(DeterministicAgent):
     """The policy of Slopes that ships: ``ppo`` without PyTorch.  It goes for the end of the turn that it likes best.
 
+    Parameters
+    ----------
+    network
+        Another network than the one that ships.
+
     Raises
     ------
     ValueError
         For another game than Slopes, or if the weights that ship are none of such a network.
     """
 
-    def __init__(self, game: Game[Any, Any]) -> None:
+    def __init__(self, game: Game[Any, Any], network: Network | None = None) -> None:
         super().__init__(game)
         self._afterstates = Afterstates(game)
-        self._network = _read(shipped_weights(GAME))
+        self._network = network or _read(shipped_weights(GAME))
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose the action that begins the best end of the turn."""

@@ -7,14 +7,17 @@ are played on by the policy, which samples its actions as it did while it learne
 sampled worlds; and its own first choice stands unless another action is better by more than the noise.
 
 ``depth`` cuts the hands off after so many decisions, the tried one included, and takes the policy's own value from
-there on.  That value is of what it was trained for, its score or its lead, at the end of what it was trained on: a hand
-or a match.
+there on; without it turns of Slopes are cut off at their end in this way, and hands of other games played out.  That
+value is of what the policy was trained for, its score or its lead, at the end of what it was trained on: a hand or a
+match.
 
 Shape letters: **B** games, **G** games being searched, **A** actions.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +26,7 @@ from numpy.typing import NDArray
 from slopes_envs import Game, InformationSet
 
 from ..afterstates import Afterstates
+from ..afterstates.shipped import AfterstateAgent, Network
 from ..base import make_agent, parse_arguments, split_leading
 from ..learned import LearnedAgent
 from .pimc import Bools, PimcAgent
@@ -41,7 +45,7 @@ class PolicySearchAgent(PimcAgent):
     least
         Actions that the policy takes less often than this are not tried.
     depth
-        Decisions after which the policy's value stands for the rest of a hand; 0 plays hands out.
+        Decisions after which the policy's value stands for the rest of a hand; 0 for as far as is usual for the game.
     """
 
     def __init__(
@@ -61,12 +65,7 @@ class PolicySearchAgent(PimcAgent):
         agent = make_agent(policy, game)
         if not isinstance(agent, LearnedAgent):
             raise ValueError(f"agent search: expected a learned policy, as in search:ppo, got {policy!r}")
-        reach = reach_of(game)
-        if depth:
-            # A network that sees afterstates has nothing to say of seats that wait.
-            by = by_movers if isinstance(agent.adviser, Afterstates) else by_seats
-            reach = Reach(reach.unit, depth, evaluate=by(agent.values))
-        super().__init__(game, worlds, LearnedAgent(game, agent.network, "sample", agent.adviser), reach)
+        super().__init__(game, worlds, LearnedAgent(game, agent.network, "sample", agent.adviser), _reach(agent, depth))
         self.least = least
 
     @classmethod
@@ -88,3 +87,16 @@ class PolicySearchAgent(PimcAgent):
         tried = legal & (chances >= self.least)
         tried[np.arange(len(habit)), habit] = True
         return tried, habit
+
+
+def _reach(agent: LearnedAgent, depth: int) -> Reach:
+    """How far the game is searched, where the policy itself judges what is cut off."""
+    game = agent.game
+    if isinstance(agent.adviser, Afterstates):  # which has nothing to say of seats that wait
+        arrays = {name: tensor.numpy() for name, tensor in agent.network.state_dict().items()}
+        reach, evaluate = reach_of(game, AfterstateAgent(game, Network.of(arrays))), by_movers(agent.values)
+    else:
+        reach, evaluate = reach_of(game), by_seats(agent.values)
+        if reach.evaluate is not None:
+            reach = replace(reach, evaluate=evaluate, reasons=None)
+    return replace(reach, depth=depth, clock=attrgetter("move"), evaluate=evaluate) if depth else reach

@@ -1,6 +1,6 @@
 """What a searching seat wants: the unit of all values of a search, and how far ahead a game is played out.
 
-A search looks no further than the end of the present hand (in Slopes: the match), or than a game's depth.  What it
+A search looks no further than the end of the present hand (in Slopes: the turn), or than a game's depth.  What it
 counts is the *lead* that the hand brings: the change in the score of the own side less the mean change of the other
 sides, for that is what wins a match, and what duplicate deals measure.
 
@@ -94,12 +94,15 @@ def _bids_in_sluff(legal: Bools) -> Bools:
     return bidding
 
 
-def reach_of(game: Game[Any, Any]) -> Reach:
-    """How a game is searched; one that is not listed is played to the end of its hand in units of its rewards."""
+def reach_of(game: Game[Any, Any], player: AfterstateAgent | None = None) -> Reach:
+    """How a game is searched; one that is not listed is played to the end of its hand in units of its rewards.
+
+    ``player`` judges where turns of Slopes end; by default the policy that ships.
+    """
     if game.name == "slopes":
         # Cut off when the turn is over: it is the other side's move then whatever was tried, and in a world it is
         # known what that side holds.
-        player = AfterstateAgent(game)
+        player = player or AfterstateAgent(game)
         return Reach(
             unit=2.0,
             depth=1,
