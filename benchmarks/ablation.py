@@ -29,7 +29,8 @@ from rich.console import Console
 from slopes_agents import Agent, make_agent
 from slopes_agents.play import play_out
 from slopes_envs import Game, __version__, match_seed
-from slopes_training.config import default_config_path, load_config, problems
+from slopes_training.config import TrainingConfig, default_config_path, load_config, problems
+from slopes_training.provenance import commit, short_commit
 from slopes_training.train import LAST, run
 from slopes_training.watch import advantage_over
 
@@ -37,7 +38,6 @@ from .intervals import Interval, student_interval
 from .keeping import write_bytes, write_json
 from .machine import describe, versions
 from .markdown import table
-from .provenance import commit
 from .terminal import line
 
 FOLDER = Path("benchmarks") / "results" / "ablation"
@@ -136,8 +136,9 @@ def ablate(path: Path, out: Path, runs: Path, tell: Callable[[str], None] = lamb
     """
     plan = load_plan(path)
     file = out / f"{path.stem}.json"
-    results = _known(file, plan)
-    game = load_config(_config(path, plan), list(plan.set)).made_games()[0]
+    settings = load_config(_config(path, plan), list(plan.set))
+    results = _known(file, plan, settings)
+    game = settings.made_games()[0]
     for seed in range(plan.seeds):  # all variants of a seed before the next, so that an early look is a fair one
         for number, variant in enumerate(plan.variants):
             rows = results["variants"].setdefault(variant.name, {})
@@ -158,12 +159,13 @@ def ablate(path: Path, out: Path, runs: Path, tell: Callable[[str], None] = lamb
     return results
 
 
-def _known(file: Path, plan: AblationPlan) -> dict[str, Any]:
+def _known(file: Path, plan: AblationPlan, settings: TrainingConfig) -> dict[str, Any]:
     """Results so far."""
     described = plan.model_dump(mode="json")
     if not file.exists():
         return {
             "plan": described,
+            "configuration": settings.model_dump(mode="json"),  # for the file that the plan names may change
             "deals": DEALS,
             "version": __version__,
             "commit": commit(),
@@ -175,6 +177,8 @@ def _known(file: Path, plan: AblationPlan) -> dict[str, Any]:
     results: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     if results.get("plan") != described:
         raise ValueError(f"{file} holds results of another plan; name another folder")
+    if TrainingConfig.model_validate(results.get("configuration")) != settings:
+        raise ValueError(f"{file} holds results of another configuration than {plan.config} is now; name another one")
     return results
 
 
@@ -208,7 +212,7 @@ def report(results: dict[str, Any], plan: AblationPlan) -> str:
         f"{results['deals']:,} duplicate deals that are the same for all. Means and 95 % intervals (Student's t) over "
         f"{plan.seeds} seeds; the last column pairs runs of the same seed. Among other seeds: all policies of the "
         f"variant at one table.\n\n{table(columns, rows)}\n\n{changes}\n\n"
-        f"Version {results['version']}, commit {(results['commit'] or 'unknown')[:12]}, "
+        f"Version {results['version']}, commit {short_commit(results['commit'])}, "
         f"{results['machine']['processor']}.\n"
     )
 

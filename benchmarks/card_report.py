@@ -10,6 +10,7 @@ from typing import Any
 
 from slopes_agents.advice import AFTERSTATES
 from slopes_envs import game_names, make_game
+from slopes_training.provenance import short_commit
 
 from .card_rows import (
     AGAINST,
@@ -146,7 +147,7 @@ def _in_deviations(row: Mapping[str, Any]) -> str:
 def commits(stored: Mapping[str, Any]) -> str:
     """Versions and commits that played the rows."""
     found = [(row["version"], code) for row in stored["rows"] for code in row["commits"]]
-    codes = ", ".join(dict.fromkeys((code or "unknown")[:12] for _, code in found))
+    codes = ", ".join(dict.fromkeys(short_commit(code) for _, code in found))
     return f"version {', '.join(dict.fromkeys(number for number, _ in found))}, commit {codes}"
 
 
@@ -255,7 +256,7 @@ def _facts(policy: Mapping[str, Any]) -> str:
         "seed": str(told["seed"]),
         "decisions": f"{told['decisions']:,}" if "decisions" in told else "unknown",
         "time": "unknown" if seconds is None else f"{seconds / 3600:.2f} hours, evaluations left out",
-        "code": f"version {told.get('version', 'unknown')}, commit {(told.get('commit') or 'unknown')[:12]}",
+        "code": f"version {told.get('version', 'unknown')}, commit {short_commit(told.get('commit'))}",
         "rewards": f"{policy.get('reward', 'unknown')}, divided by {policy.get('reward_scale', 1):g}",
         "network": f"hidden layers of {', '.join(map(str, network['layers']))}{suits}; {_sees(policy)}",
         "size": f"{policy['parameters']:,} numbers ({policy['numbers']}), {policy['bytes']:,} bytes",
@@ -268,7 +269,7 @@ def _speed(timings: Mapping[str, Any]) -> str:
         f"{_number(timings['decisions_per_second'])} decisions a second with {timings['together']:,} games at once, "
         f"{_number(timings['ms_alone'])} ms for one decision alone, observations included: processor time of one core "
         f"({timings['machine']['processor']}, PyTorch {timings['versions'].get('torch', 'unknown')}, commit "
-        f"{(timings['commit'] or 'unknown')[:12]})."
+        f"{short_commit(timings['commit'])})."
     )
 
 
@@ -359,7 +360,7 @@ def _alone(game: str, rows: Sequence[dict[str, Any]], row: dict[str, Any]) -> st
     """What is most telling of the policy in all seats."""
     bets = [each for each in rows if each["kind"] == BETS and each["rules"] == row["rules"]]
     if bets:
-        return f"{_share(bets[0]['close'])} of bets as good as the best"
+        return f"{_share(bets[0]['close'])} of bets within 0.1 % of the bank of the best"
     words = []
     for name in TELLING.get(game, tuple(row["metrics"])[:1]):
         label, share = METRICS.get(name, (name, False))
@@ -383,14 +384,13 @@ def policies_table(policies: Sequence[Stored], folder: Path) -> str:
                     f"{settings(rules, match=False)}",
                     *(_result(_row(rows, AGAINST, rules, other)) for other in (USUAL_OPPONENT, "random")),
                     _alone(results["game"], rows, row),
-                    f"`{results['policy']['provenance'].get('command', 'unknown')}`",
                 ]
             )
         sources += [f"- `{command}` ({commits(results)})" for command in dict.fromkeys(row["command"] for row in rows)]
         picture = folder / f"{results['game']}.png"
         if picture.exists():
             pictures.append(f"![{results['title']}: learning curves]({(FOLDER / picture.name).as_posix()})")
-    columns = ["game", f"against `{USUAL_OPPONENT}`", "against `random`", "in all seats", "trained by"]
+    columns = ["game", f"against `{USUAL_OPPONENT}`", "against `random`", "in all seats"]
     text = "Means with 95 % intervals over deals that were not played in training; measured by:"
     return "\n\n".join([table(columns, cells), text, "\n".join(sources), *pictures])
 

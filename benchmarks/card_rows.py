@@ -27,6 +27,7 @@ from slopes_agents.learned import read_file
 from slopes_agents.play import Watch, play_out
 from slopes_agents.weights_file import CheckpointError, shipped_weights
 from slopes_envs import Game, InformationSet, __version__, make_game, match_seed
+from slopes_training.provenance import commit
 
 from .bets import Regrets
 from .duplicate import CHUNK_DEALS, Plan, figures, one_thread
@@ -36,7 +37,6 @@ from .ladder import milliseconds, positions
 from .machine import describe, one_core, versions
 from .metrics import MetricsWatch, default_match
 from .pieces import Piece, commits_of, play_missing
-from .provenance import commit
 from .terminal import progress
 
 AGAINST, SELF, OTHER, ONE_OTHER, PARTNER, SEARCH, BETS = (
@@ -341,7 +341,7 @@ def rows_of(
             if name == "slippery_sam":
                 add(BETS, each, [own], own)
                 add(BETS, _changed(each, fee=LOW_FEE), [own], own)
-    return found
+    return list({place_of(row.key): row for row in found}.values())  # variants may meet in what is changed of them
 
 
 def _changed(game: Game[Any, Any], **changes: Any) -> Game[Any, Any]:

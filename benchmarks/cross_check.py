@@ -25,6 +25,7 @@ from slopes_agents.search import IsmctsAgent
 from slopes_envs import Game, InformationSet, State, __version__, derive, make_game, match_seed
 from slopes_envs.chance import below
 from slopes_envs.games.slippery_slope import MOVES, P
+from slopes_training.provenance import commit
 
 from .duplicate import Chunk, Plan, play_chunk, summary
 from .intervals import student_interval
@@ -33,7 +34,6 @@ from .league_report import with_interval
 from .machine import describe, versions
 from .markdown import table
 from .openspiel_bridge import GAME, OpenSpielIsmcts, Root
-from .provenance import commit
 from .terminal import line, progress
 from .workers import Stoppable, spread
 

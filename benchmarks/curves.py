@@ -26,9 +26,9 @@ Curve = list[tuple[int, float, float]]
 """Decisions, mean difference, standard error."""
 
 
-def read_curves(log: Path) -> dict[str, list[tuple[int, float, float]]]:
+def read_curves(log: Path) -> dict[str, Curve]:
     """The evaluations in a run's log: for each opponent decisions, mean difference, standard error."""
-    curves: dict[str, list[tuple[int, float, float]]] = {}
+    curves: dict[str, Curve] = {}
     with log.open(newline="", encoding="utf-8") as stream:
         for row in csv.DictReader(stream):
             for name, value in row.items():
@@ -106,16 +106,21 @@ def picture(runs: Sequence[Path]) -> Figure:
     return figure
 
 
+def draw(runs: Sequence[Path], out: Path) -> None:
+    """Write the picture of :func:`picture` as a PNG."""
+    stream = io.BytesIO()
+    picture(runs).savefig(stream, format="png")  # made without pyplot: no display needed
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(out, stream.getvalue())
+
+
 def main(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs of one game.")],
     out: Annotated[Path, typer.Option(metavar="PNG", help="The picture.")],
 ) -> None:
     """Draw learning curves from the logs of runs."""
     try:
-        stream = io.BytesIO()
-        picture(runs).savefig(stream, format="png")  # made without pyplot: no display needed
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(out, stream.getvalue())
+        draw(runs, out)
     except (ValueError, OSError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from None

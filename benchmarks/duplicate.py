@@ -31,12 +31,12 @@ from numpy.typing import NDArray
 from slopes_agents import Agent, make_agent
 from slopes_agents.play import Watch, play_out
 from slopes_envs import Game, __version__, make_game, match_seed
+from slopes_training.provenance import commit
 
 from .control import ControlWatch, controlled
 from .intervals import interval_kind
 from .keeping import KeptPieces
 from .metrics import MetricsWatch, default_match
-from .provenance import commit
 from .values import Value, make_value
 from .workers import Stoppable, spread
 

@@ -33,6 +33,7 @@ from slopes_agents.play import play_out, seated
 from slopes_envs import Game, InformationSet, State, UnknownName, __version__, derive, game_names, match_seed
 from slopes_envs.chance import below
 from slopes_envs.options import parse_rules
+from slopes_training.provenance import commit, short_commit
 
 from .duplicate import Chunk, Interrupted, Plan, evaluated_game, play_chunk, summary
 from .keeping import KeptPieces, write_bytes, write_json
@@ -40,7 +41,6 @@ from .league_report import unit, with_interval
 from .machine import describe, one_core, versions
 from .markdown import table
 from .pieces import Piece, commits_of, play_missing
-from .provenance import commit
 from .terminal import line, progress
 
 REPORT, TIMINGS, PLAYING = "ladder.md", ".timings.json", "playing.jsonl"
@@ -403,14 +403,13 @@ def _remarks(pairs: dict[str, dict[str, Any]]) -> list[str]:
 
 def _played_by(pairs: Iterable[dict[str, Any]]) -> str:
     found = [(pair["version"], code) for pair in pairs for code in pair["commits"]]
-    codes = ", ".join(dict.fromkeys((code or "unknown")[:12] for _, code in found))
+    codes = ", ".join(dict.fromkeys(short_commit(code) for _, code in found))
     return f"version {', '.join(dict.fromkeys(number for number, _ in found))}, commit {codes}"
 
 
 def _timed_by(timings: Iterable[dict[str, Any]]) -> str:
     machines = dict.fromkeys(
-        f"{entry['machine']['processor']}, numpy {entry['versions']['numpy']}, "
-        f"commit {(entry['commit'] or 'unknown')[:12]}"
+        f"{entry['machine']['processor']}, numpy {entry['versions']['numpy']}, commit {short_commit(entry['commit'])}"
         for entry in timings
     )
     return f"Timed on one core of {'; '.join(machines)}." if machines else ""

@@ -25,11 +25,11 @@ from slopes_agents import Agent, make_agent
 from slopes_agents.play import play_out
 from slopes_envs import Game, __version__, match_seed
 from slopes_envs.errors import shown
+from slopes_training.provenance import commit
 
 from .duplicate import CHUNK_DEALS, one_thread
 from .keeping import KeptPieces
 from .lineups import Group, groups, tables
-from .provenance import commit
 from .workers import Stoppable, spread
 
 FORMAT = "slopes-league/1"

@@ -6,24 +6,23 @@ the result over duplicate deals, and leaves everything in a folder under ``runs/
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import matplotlib as mpl
 import typer
 from rich.console import Console
 
 from slopes_agents import make_agent
-from slopes_envs.files import written_beside
-from slopes_training.train import BEST, LOG, run
+from slopes_training.train import BEST, run
 
-from .curves import read_curves
+from . import curves
 from .duplicate import evaluate, evaluated_game
 from .keeping import write_json
+from .league_report import with_interval
 from .terminal import line, progress, table
-
-mpl.use("Agg")  # pictures go to files
-from matplotlib import pyplot as plt
 
 GAME = "slippery_slope"
 OPPONENTS = ("random", "heuristic")
@@ -39,29 +38,9 @@ def free_folder(parent: Path, name: str) -> Path:
     return folder
 
 
-def draw_curves(log: Path, picture: Path) -> None:
-    """Draw the learning curves of a run's log, with 95 % bands, as a PNG."""
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for opponent, points in read_curves(log).items():
-        decisions, means, errors = zip(*points, strict=True)
-        millions = [number / 1e6 for number in decisions]
-        axes.plot(millions, means, marker="o", markersize=3, label=f"against {opponent}")
-        low = [mean - 1.96 * error for mean, error in zip(means, errors, strict=True)]
-        high = [mean + 1.96 * error for mean, error in zip(means, errors, strict=True)]
-        axes.fill_between(millions, low, high, alpha=0.2)
-    axes.axhline(0, color="grey", linewidth=0.8)
-    axes.set(xlabel="decisions (millions)", ylabel="points a hand above the others", title="Slippery Slope, self-play")
-    axes.legend()
-    picture.parent.mkdir(parents=True, exist_ok=True)
-    with written_beside(picture) as stream:
-        figure.savefig(stream, format="png", dpi=150)
-    plt.close(figure)
-
-
-def interval(figure: dict[str, Any]) -> str:
-    """A mean with its 95 % interval, as text."""
-    low, high = figure["ci95"]
-    return f"{figure['mean']:+.2f} [{low:+.2f}, {high:+.2f}]"
+def command() -> str:
+    """How the ``slopes`` command is called from here: by its path, where the environment is not activated."""
+    return "slopes" if shutil.which("slopes") else os.path.relpath(Path(sys.executable).with_name("slopes"))
 
 
 def report(console: Console, results: list[dict[str, Any]]) -> None:
@@ -72,8 +51,8 @@ def report(console: Console, results: list[dict[str, Any]]) -> None:
         rows.append(
             [
                 result["against"][0],
-                interval(result["difference"]),
-                interval(result["agent_score"]),
+                with_interval(result["difference"], 2),
+                with_interval(result["agent_score"], 2),
                 f"{100 * made['agent']:.1f} %",
                 f"{100 * made['against']:.1f} %",
             ]
@@ -111,17 +90,18 @@ def main(
         with progress(console, f"evaluating against {opponent}", deals, "deals") as tell:
             results.append(evaluate(game, spec, opponent, deals, seed + 1, progress=tell))
     write_json(folder / EVALUATION, results)
-    draw_curves(folder / LOG, folder / CURVES)
+    curves.draw([folder], folder / CURVES)
     line(console, "")
     report(console, results)
+    slopes = command()
     for text in (
         "",
         f"Figures: {folder / EVALUATION}   learning curves: {folder / CURVES}   policy: {folder / BEST}",
         "What to try next:",
-        f"  slopes evaluate {GAME} --agent {spec} --against heuristic --deals 2000 --seed 1 --rule match=game",
-        f"  slopes record {GAME} --agents {spec} --matches 3 --seed 1 --out {folder}/matches.jsonl",
-        f"  slopes replay {folder}/matches.jsonl --show",
-        f"  slopes train {GAME} --decisions 50000000 --set network.layers=[160,320] --out runs/longer",
+        f"  {slopes} evaluate {GAME} --agent {spec} --against heuristic --deals 2000 --seed 1 --rule match=game",
+        f"  {slopes} record {GAME} --agents {spec} --matches 3 --seed 1 --out {folder}/matches.jsonl",
+        f"  {slopes} replay {folder}/matches.jsonl --show",
+        f"  {slopes} train {GAME} --decisions 50000000 --set network.layers=[160,320] --out runs/longer",
     ):
         line(console, text)
 

@@ -38,13 +38,13 @@ from slopes_agents.optimal import (
 from slopes_agents.play import play_out, seated
 from slopes_envs import Game, InformationSet, __version__, make_game, match_seed
 from slopes_envs.games.slippery_sam import RANKS, REDRAWS, SUITS, Levels
+from slopes_training.provenance import commit
 
 from .duplicate import evaluate
 from .intervals import Interval, student_interval
 from .keeping import write_bytes
 from .machine import processor
 from .markdown import between, table
-from .provenance import commit
 
 DOCUMENT = Path("docs") / "slippery_sam.md"
 BEGIN, END = "<!-- {}: begin -->", "<!-- {}: end -->"

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from slopes_training.provenance import short_commit
+
 from .keeping import write_bytes
 from .league_report import STANDINGS, unit, with_interval
 from .markdown import between, table
@@ -40,12 +42,13 @@ def strength_table(leagues: list[dict[str, Any]]) -> str:
         for entry in league["agents"]
     ]
     columns = ["game", "player", "rating", "points above the others"]
-    sources = [f"- `{league['command']}` ({_short_commit(league)})" for league in leagues]
+    sources = [f"- `{league['command']}` ({_played_by(league)})" for league in leagues]
     return "\n".join([table(columns, rows, left=2), "", "95 % intervals over deals. The leagues:", "", *sources])
 
 
-def _short_commit(league: dict[str, Any]) -> str:
-    return f"version {league['version']}, commit {(league['commit'] or 'unknown')[:12]}"
+def _played_by(league: dict[str, Any]) -> str:
+    codes = ", ".join(short_commit(code) for code in league["played_by"])
+    return f"version {league['version']}, commit {codes}"
 
 
 def renewed(readme: str, leagues: list[dict[str, Any]]) -> str:

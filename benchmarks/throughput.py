@@ -25,6 +25,7 @@ import typer
 from rich.console import Console
 
 from slopes_envs import UnknownName, game_names
+from slopes_training.provenance import commit
 
 from . import c_reference, peers, processes
 from .layers import (
@@ -47,7 +48,6 @@ from .layers import (
 )
 from .machine import Calibration, describe, load, one_core, versions
 from .markdown import between
-from .provenance import commit
 from .regression import STORED, compare, read_stored, tell
 from .terminal import line, progress
 from .throughput_report import OURSELVES, README_BEGIN, README_END, prepare_report, renew_readme, show, write_report

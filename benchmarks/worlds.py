@@ -19,11 +19,11 @@ from rich.console import Console
 
 from slopes_envs import InformationSet, State, derive, game_names, match_seed
 from slopes_envs.chance import UInt64
+from slopes_training.provenance import commit
 
 from .keeping import write_json
 from .layers import Table, usual_player_counts
 from .machine import describe, load, one_core, versions
-from .provenance import commit
 from .terminal import progress, table
 from .timing import Speed
 

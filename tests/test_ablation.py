@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from slopes_benchmarks import ablation
 from slopes_benchmarks.ablation import ablate, load_plan
+from slopes_training.config import default_config_path, load_config
 
 PLAN = """
 config: slippery_slope.yaml
@@ -58,6 +59,32 @@ def test_every_variant_is_trained_with_every_seed_once(plan: Path, monkeypatch: 
     (out / "plan.json").unlink()
     again = ablate(plan, out, runs)
     assert again["variants"] == rows and again["cross"] == results["cross"]
+
+
+def test_results_of_another_configuration_are_not_taken_for_these(plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plan is the same, but the file that it names has changed since."""
+    own = plan.parent / "own.yaml"
+    own.write_text(default_config_path("slippery_slope").read_text())
+    plan.write_text(PLAN.replace("slippery_slope.yaml", "own.yaml"))
+    monkeypatch.setattr(ablation, "trained", lambda *arguments: pytest.fail("trained"))
+    settings = load_config(own, list(load_plan(plan).set))
+    known = ablation._known(plan.parent / "plan.json", load_plan(plan), settings)
+    (plan.parent / "plan.json").write_text(json.dumps(known))
+    own.write_text(own.read_text().replace("gamma: 1.0", "gamma: 0.9"))
+    with pytest.raises(ValueError, match=r"results of another configuration than own\.yaml is now"):
+        ablate(plan, plan.parent, plan.parent / "runs")
+
+
+def test_the_results_that_are_stored_are_those_of_the_plan() -> None:
+    folder = Path(ablation.__file__).parent
+    (path,) = (folder / "ablations").glob("*_slope.yaml")
+    plan = load_plan(path)
+    results = json.loads((folder / "results" / "ablation" / f"{path.stem}.json").read_text(encoding="utf-8"))
+    settings = load_config(ablation._config(path, plan), list(plan.set))
+    assert ablation._known(folder / "results" / "ablation" / f"{path.stem}.json", plan, settings) == results
+    assert results["variants"].keys() == {variant.name for variant in plan.variants}
+    written = (folder / "results" / "ablation" / f"{path.stem}.md").read_text(encoding="utf-8")
+    assert ablation.report(results, plan) == written
 
 
 def test_plans_that_do_not_fit_are_refused(plan: Path) -> None:

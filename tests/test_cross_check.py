@@ -13,8 +13,8 @@ from helpers import new_batch, random_actions, staggered
 from typer.testing import CliRunner
 
 from slopes_agents import make_agent
+from slopes_agents.lead import Lead
 from slopes_agents.search import IsmctsAgent
-from slopes_agents.search.stakes import Lead
 from slopes_benchmarks import cross_check
 from slopes_benchmarks.cross_check import KINDS, compare, positions
 from slopes_benchmarks.openspiel_bridge import GAME, OpenSpielIsmcts, Root, Table

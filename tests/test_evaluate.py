@@ -18,13 +18,14 @@ from scipy import stats
 
 import slopes_envs
 from slopes_agents.play import AgentFault
-from slopes_benchmarks import duplicate, metrics, provenance
+from slopes_benchmarks import duplicate, metrics
 from slopes_benchmarks.duplicate import Interrupted, Plan, evaluate, evaluated_game, figures, play_chunk, run
 from slopes_benchmarks.intervals import bca_interval, student_interval
 from slopes_benchmarks.keeping import KeptPieces, write_json
 from slopes_benchmarks.workers import Stoppable, spread
 from slopes_envs import InformationSet, RulesError, UnknownName, game_names, make_game, match_seed
 from slopes_envs.records import record_matches
+from slopes_training import provenance
 
 GAME = "slippery_slope"
 NO_CHANGE = np.zeros((1, 4), np.int32)
@@ -588,5 +589,9 @@ def test_commit_is_that_of_the_checkout(monkeypatch: pytest.MonkeyPatch, tmp_pat
     subprocess.run([*git, "commit", "--quiet", "--message", "one"], check=True)
     head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     assert provenance.commit() == head
+    results = tmp_path / "results.json"
+    results.write_text("{}")
+    subprocess.run([*git, "add", "."], check=True)
+    assert provenance.commit() == head  # results are no part of what measures
     package.write_text("changed = True")
     assert provenance.commit() == f"{head}-dirty"

@@ -18,8 +18,9 @@ from slopes_agents.afterstates.shipped import AfterstateAgent
 from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape
 from slopes_envs import InformationSet, game_names, make_game
+from slopes_training.comparison import Comparison
 from slopes_training.config import LookAhead, default_config_path, load_config
-from slopes_training.look_ahead import Comparison, improvement_loss, worth_loss
+from slopes_training.look_ahead import improvement_loss, worth_loss
 from slopes_training.policies import SelfPlayPolicy
 from slopes_training.selfplay import Phase, SelfPlayMaskablePPO
 from slopes_training.tables import Against, SelfPlayEnv, Tables

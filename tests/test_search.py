@@ -16,10 +16,11 @@ from variants import all_variants, made, variant_id
 from slopes_agents import Agent, make_agent
 from slopes_agents.afterstates.shipped import AfterstateAgent
 from slopes_agents.heuristic import HeuristicAgent
+from slopes_agents.lead import Lead
 from slopes_agents.search import IsmctsAgent, PimcAgent, ismcts, pimc, rollouts
 from slopes_agents.search.ismcts import Path, Trees, nth_true
 from slopes_agents.search.pimc import FIRST_WORLDS, Tally, rounds, try_actions
-from slopes_agents.search.stakes import Lead, by_movers, by_seats, reach_of
+from slopes_agents.search.stakes import by_movers, by_seats, reach_of
 from slopes_benchmarks.duplicate import evaluate
 from slopes_envs import Game, InformationSet, State, derive, game_names, make_game
 

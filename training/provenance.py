@@ -11,16 +11,32 @@ from typing import Any
 
 import slopes_envs
 
+SOURCES = ("py", "yaml", "toml", "slopes")
+"""Endings of files that bear on what is measured.  Results, which are tracked too, change while they are written."""
+
 
 def commit() -> str | None:
-    """The commit that the library runs from, with ``-dirty`` behind it when tracked files were changed.
+    """The commit that the library runs from, with ``-dirty`` behind it when code, weights or settings were changed.
 
     None where the library is installed rather than run from its own git checkout, or without git.
     """
     package = Path(slopes_envs.__file__).parent
     if _git(package, "ls-files", "--error-unmatch", "__init__.py") is None:
         return None  # a checkout may well hold an environment with the library in it, and is then not its source
-    return _git(package, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    head = _git(package, "rev-parse", "HEAD")
+    changed = _git(package, "diff", "--name-only", "HEAD", "--", *(f":(top)*.{ending}" for ending in SOURCES))
+    return f"{head}-dirty" if head and changed else head
+
+
+def short_commit(code: str | None) -> str:
+    """A commit in so few letters as a reader needs; whether files were changed is told all the same.
+
+    >>> short_commit("0123456789abcdef0123456789abcdef01234567-dirty")
+    '0123456789ab-dirty'
+    """
+    if code is None:
+        return "unknown"
+    return code[:12] + ("-dirty" if code.endswith("-dirty") else "")
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

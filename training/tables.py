@@ -22,11 +22,11 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from slopes_agents import Agent
 from slopes_agents.advice import Adviser, observed
+from slopes_agents.lead import Lead
 from slopes_agents.play import AgentFault, choose
-from slopes_agents.search.stakes import Lead
 from slopes_envs import Game, InformationSet, Outcome, State, match_seed
 
-from .look_ahead import Comparison
+from .comparison import Comparison
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,9 @@ from slopes_agents.learned import LearnedAgent
 from slopes_envs import Game
 from slopes_envs.files import write_bytes
 
+from .comparison import Comparison
 from .config import PAST, Opponents, TrainingConfig, Variant, default_config_path, dump_config, load_config, problems
 from .log import CsvLog
-from .look_ahead import Comparison
 from .policies import SelfPlayPolicy
 from .provenance import commit, train_command
 from .selfplay import Phase, SelfPlayMaskablePPO

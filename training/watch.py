@@ -39,10 +39,3 @@ def advantage_over(
         differences += (scores[:, list(side)].mean(axis=1) - scores[:, others].mean(axis=1)) / len(sides)
     spread = float(differences.std(ddof=1) / np.sqrt(deals)) if deals > 1 else float("nan")
     return float(differences.mean()), spread, differences
-
-
-def self_play_score(game: Game[Any, Any], policy: Agent, deals: int, seed: int) -> float:
-    """Mean final score of a seat when the policy sits in all of them."""
-    state = game.new(match_seed(seed, np.arange(deals)))
-    play_out(game, state, [policy], np.zeros((deals, game.num_players), dtype=np.int64))
-    return float(game.scores(state).mean())

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from slopes_envs import Game, InformationSet, State
 
 from ..base import Agent
-from .stakes import Floats, Lead, Reach
+from ..lead import Lead
+from .stakes import Floats, Reach
 
 Ints = NDArray[np.int64]
 

@@ -1,10 +1,10 @@
 """What a searching seat wants: the unit of all values of a search, and how far ahead a game is played out.
 
 A search looks no further than the end of the present hand (in Slopes: the turn), or than a game's depth.  What it
-counts is the *lead* that the hand brings: the change in the score of the own side less the mean change of the other
-sides, for that is what wins a match, and what duplicate deals measure.
+counts is the *lead* that the hand brings (:class:`slopes_agents.lead.Lead`): the change in the score of the own side
+less the mean change of the other sides, for that is what wins a match, and what duplicate deals measure.
 
-Shape letters: **N** games, **P** seats, **S** sides.
+Shape letters: **N** games, **P** seats.
 """
 
 from __future__ import annotations
@@ -120,26 +120,3 @@ def reach_of(game: Game[Any, Any], player: AfterstateAgent | None = None) -> Rea
         return Reach(unit=40.0, fit=bids_in_sluff, spoken=_bids_in_sluff, doubt=1.5)
     units = {"slippery_slope": 4.0, "sloppy_seconds": 25.0, "slippery_sam": 30.0}
     return Reach(unit=units.get(game.name, game.reward_range[1] - game.reward_range[0]))
-
-
-class Lead:
-    """Turns scores into leads, for the seats of one game."""
-
-    def __init__(self, game: Game[Any, Any]) -> None:
-        sides = np.zeros((len(game.teams), game.num_players))
-        for side, seats in enumerate(game.teams):
-            sides[side, list(seats)] = 1 / len(seats)
-        own = np.argmax(sides > 0, axis=0)
-        others = len(game.teams) - 1
-        # [P, P]: of the mean score of the own side, less that of each other side shared out.
-        self._weights = (sides[own] * (1 + 1 / others) - sides.sum(axis=0) / others).T
-        self._game = game
-
-    def all_seats(self, scores: NDArray[Any]) -> Floats:
-        """The lead of every seat, ``float64[N, P]``, from scores ``[N, P]``."""
-        leads: Floats = scores @ self._weights
-        return leads
-
-    def of(self, state: State) -> Floats:
-        """The lead of every seat in the match so far, ``float64[N, P]``."""
-        return self.all_seats(self._game.scores(state))
