@@ -22,7 +22,8 @@ from slopes_training.comparison import Comparison
 from slopes_training.config import LookAhead, default_config_path, load_config
 from slopes_training.look_ahead import improvement_loss, worth_loss
 from slopes_training.policies import SelfPlayPolicy
-from slopes_training.selfplay import Phase, SelfPlayMaskablePPO
+from slopes_training.rollout import Phase
+from slopes_training.selfplay import SelfPlayMaskablePPO
 from slopes_training.tables import Against, SelfPlayEnv, Tables
 from slopes_training.train import run
 from slopes_training.watch import advantage_over

@@ -22,7 +22,8 @@ from slopes_training.advantages import seat_advantages
 from slopes_training.config import Magnet, Schedule, TrainingConfig, WarmStart, default_config_path, load_config
 from slopes_training.past import PastSelves
 from slopes_training.policies import SelfPlayPolicy
-from slopes_training.selfplay import Phase, SelfPlayMaskablePPO
+from slopes_training.rollout import Phase
+from slopes_training.selfplay import SelfPlayMaskablePPO
 from slopes_training.tables import Against, SelfPlayEnv, Tables, apportion
 from slopes_training.train import _Run, _settings, environment, run
 

@@ -32,7 +32,8 @@ from .config import PAST, Opponents, TrainingConfig, Variant, default_config_pat
 from .log import CsvLog
 from .policies import SelfPlayPolicy
 from .provenance import commit, train_command
-from .selfplay import Phase, SelfPlayMaskablePPO
+from .rollout import Phase
+from .selfplay import SelfPlayMaskablePPO
 from .tables import Against, SelfPlayEnv, Tables, apportion
 from .watch import advantage_over
 

@@ -29,6 +29,7 @@ from ..afterstates import Afterstates
 from ..afterstates.shipped import AfterstateAgent, Network
 from ..base import make_agent, parse_arguments, split_leading
 from ..learned import LearnedAgent
+from ..network import PolicyNetwork
 from .pimc import Bools, PimcAgent
 from .stakes import Reach, by_movers, by_seats, reach_of
 
@@ -93,6 +94,7 @@ def _reach(agent: LearnedAgent, depth: int) -> Reach:
     """How far the game is searched, where the policy itself judges what is cut off."""
     game = agent.game
     if isinstance(agent.adviser, Afterstates):  # which has nothing to say of seats that wait
+        assert isinstance(agent.network, PolicyNetwork)
         arrays = {name: tensor.numpy() for name, tensor in agent.network.state_dict().items()}
         reach, evaluate = reach_of(game, AfterstateAgent(game, Network.of(arrays))), by_movers(agent.values)
     else:
