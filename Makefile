@@ -1,6 +1,6 @@
 # Everything runs in the checkout's own .venv, which the first target that needs it makes.
 PYTHON ?= python3
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n logical
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +16,7 @@ help: ## show this list
 quickstart: $(INSTALLED) ## train for about five minutes, then measure the result against the baselines
 	$(BIN)/python -m slopes_benchmarks.quickstart
 
-test: $(INSTALLED) ## run the tests (PYTEST_ARGS="-n 2", "-k bids", "-m 'not slow'" ...)
+test: $(INSTALLED) ## run the tests, on all cores (PYTEST_ARGS="-k bids", "-m 'not slow'" ...: on one)
 	$(BIN)/pytest $(PYTEST_ARGS)
 
 lint: $(INSTALLED) ## check style and format, and the types of the built wheel
