@@ -431,7 +431,7 @@ def test_cards_of_all_games(made: Path, cheap: None, readme: Path, tmp_path: Pat
     assert "fee 1, whole matches" in (folder / f"{SAM}.md").read_text()
     inside = between(readme.read_text(), BEGIN, END)[1]
     assert "Sluff](agents/weights/sluff.md), 6 players" in inside
-    assert "of bets as good as the best" in inside and "% [" in inside and "of matches" in inside
+    assert "of bets within 0.1 % of the bank of the best" in inside and "% [" in inside and "of matches" in inside
     (out / f"{GAME}.png").write_bytes(b"")
     assert f"]({(FOLDER / GAME).as_posix()}.png)" in renewed(readme.read_text(), stored_policies(out), out)
 
