@@ -21,7 +21,7 @@ from slopes_agents.network import NetworkShape
 from slopes_agents.optimal import EDGE, Amounts, Sight
 from slopes_agents.play import play_out, seated
 from slopes_agents.weights_file import WEIGHTS_SUFFIX, CheckpointError
-from slopes_benchmarks import card_report, card_rows, cards, curves
+from slopes_benchmarks import card_report, card_rows, cards, curves, quickstart
 from slopes_benchmarks.bets import CLOSE, Regrets
 from slopes_benchmarks.card_report import BEGIN, END, FOLDER, WEIGHTS, card, policies_table, renewed, stored_policies
 from slopes_benchmarks.card_rows import (
@@ -519,6 +519,7 @@ def write_run(folder: Path, seed: int, *, game: str = GAME, points: int = 3) -> 
 def test_curves_of_several_runs(tmp_path: Path) -> None:
     runs = [write_run(tmp_path / name, seed) for name, seed in (("a", 0), ("b", 1))]
     assert curves.read_curves(runs[0] / LOG)["heuristic"] == [(1000, -2, 0.2), (2000, -1, 0.2), (3000, 0, 0.2)]
+    assert quickstart.curves.read_curves is curves.read_curves
     figure = curves.picture(runs)
     assert [axes.get_title() for axes in figure.axes] == ["against random", "against heuristic"]
     drawn = figure.axes[1].containers

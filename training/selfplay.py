@@ -376,9 +376,11 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self._update_learning_rate(self.policy.optimizer)
         self.ent_coef = self._annealed(self.ent_coef_start, self.ent_coef_end)
         rollout = self._rollout
-        if rollout.phase is Phase.COPY and self.warm_start is not None:
+        if rollout.phase is Phase.COPY:
+            assert self.warm_start is not None
             copy_choices(self, rollout, self.warm_start)
-        elif rollout.phase is Phase.COMPARE and self.look_ahead is not None:
+        elif rollout.phase is Phase.COMPARE:
+            assert self.look_ahead is not None
             learn_from_comparison(self, rollout, self.look_ahead)
         elif self.mirror is not None:
             follow_mirror(self, rollout, self.mirror)

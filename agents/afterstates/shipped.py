@@ -125,7 +125,7 @@ class AfterstateAgent(DeterministicAgent):
         its own has two.  -1 for actions that begin none of the ends that are shown.
         """
         actions, ends = self._shown(view)
-        judged = (self._scores(actions, ends) - JUDGED * BEHIND * ends[:, :, BEHIND_BY]) / WORTH
+        judged = (self._scores(actions, ends) + _by_the_rules(ends)) / WORTH
         reasons = np.full((len(view), NO_ACTION + 1), -1.0)
         np.maximum.at(reasons, (np.arange(len(view))[:, None], actions), judged - judged.max(axis=1, keepdims=True))
         return reasons[:, : self.game.num_actions]
@@ -149,8 +149,14 @@ class AfterstateAgent(DeterministicAgent):
         return shown[:, :WAYS], ends
 
     def _scores(self, actions: NDArray[np.uint8], ends: Floats) -> Floats:
-        scores = self._network.score(ends) - JUDGED * BEHIND * ends[:, :, BEHIND_BY] + SURE * _sure(ends)
+        scores = self._network.score(ends) + _by_the_rules(ends) + SURE * _sure(ends)
         return np.where(actions == NO_ACTION, np.float32(NOT_THERE), scores)
+
+
+def _by_the_rules(ends: Floats) -> Floats:
+    """The judgement of the rule-based player, in logits: 0 for the end that it likes best."""
+    judged: Floats = -JUDGED * BEHIND * ends[:, :, BEHIND_BY]
+    return judged
 
 
 def _sure(ends: Floats) -> Floats:
