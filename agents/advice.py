@@ -4,6 +4,8 @@
   to depart from it (residual policy learning, Silver et al. 2018).
 - ``afterstates`` (Slopes): how the turn can end, the best ends by the judgement of ``heuristic``
   (:mod:`.afterstates`).  The policy begins close to that judgement.
+- ``reasons`` (Sloppy Seconds, Sluff): what ``heuristic`` makes of every action (:mod:`.reasons`).  The policy begins
+  close to its choice.
 
 Shape letters: **B** games, **D** features of the observation, **A** actions.
 """
@@ -19,9 +21,10 @@ from slopes_envs import Game, InformationSet
 
 from .afterstates import Afterstates
 from .base import Agent, make_agent
+from .reasons import Reasons
 
-AFTERSTATES = "afterstates"
-AdviserName = Literal["greedy", "heuristic", "afterstates"]
+AFTERSTATES, REASONS = "afterstates", "reasons"
+AdviserName = Literal["greedy", "heuristic", "afterstates", "reasons"]
 """Who can be asked: players of this library alone, so that no file of weights makes anything else run."""
 ADVISERS: tuple[str, ...] = get_args(AdviserName)
 
@@ -59,7 +62,9 @@ def make_adviser(name: str | None, game: Game[Any, Any]) -> Adviser | None:
     """
     if name is None:
         return None
-    return Afterstates(game) if name == AFTERSTATES else Choice(make_agent(name, game))
+    if name == AFTERSTATES:
+        return Afterstates(game)
+    return Reasons(game) if name == REASONS else Choice(make_agent(name, game))
 
 
 def observed(view: InformationSet, adviser: Adviser | None) -> NDArray[np.uint8]:

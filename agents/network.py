@@ -17,9 +17,11 @@ from torch import Tensor, nn
 
 from slopes_envs import Layout, UnknownName
 
-from .advice import ADVISERS, AFTERSTATES
+from .advice import ADVISERS, AFTERSTATES, REASONS
 from .afterstates import SIZE as AFTERSTATES_SIZE
 from .afterstates.network import AfterstateHead, AfterstateTrunk, AfterstateValue
+from .reasons import SIZE as REASONS_SIZE
+from .reasons.network import ReasonHead, ReasonTrunk, ReasonValue, chosen
 
 TRUST = 3.0
 """By how much the logit of what is advised is larger at first: it is 20 times as likely as another action."""
@@ -72,7 +74,7 @@ class NetworkShape:
         What is shared between suits; None for a plain network.
     advice
         What the network sees behind the observation (:mod:`.advice`); None for nothing.  A network that sees
-        afterstates looks at nothing else, with ``layers`` for each of them.
+        afterstates or reasons looks at nothing else, with ``layers`` for each of them.
     sharpness
         Logits are this many times what the last layer gives: a large one where that is what actions are worth, which
         differs by little.
@@ -91,6 +93,8 @@ class NetworkShape:
             raise UnknownName("adviser of a network", str(self.advice), ADVISERS)
         if self.advice == AFTERSTATES and (self.suits is not None or self.sharpness != 1):
             raise ValueError("network: a network that sees afterstates has neither suits nor sharpness")
+        if self.advice == REASONS and self.suits is not None:
+            raise ValueError("network: a network that sees reasons has no suits")
         if self.suits is not None and len(self.layers) != 2:
             raise ValueError(f"network: with suits expected two layers, of a suit and of the whole, got {self.layers}")
 
@@ -130,8 +134,8 @@ class NetworkShape:
 
     def inputs(self, layout: Layout, num_actions: int) -> int:
         """Number of features that the network is given: D, and those of the advice."""
-        advice = 0 if self.advice is None else AFTERSTATES_SIZE if self.advice == AFTERSTATES else num_actions
-        return layout.size + advice
+        sizes = {None: 0, AFTERSTATES: AFTERSTATES_SIZE, REASONS: REASONS_SIZE}
+        return layout.size + sizes.get(self.advice, num_actions)
 
     def tensors(self, layout: Layout, num_actions: int) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the tensors of a :class:`PolicyNetwork`, in the order of its state."""
@@ -337,7 +341,7 @@ class AdvisedHead(nn.Module):
 class SharpHead(nn.Module):
     """Action logits that are many times what a head gives."""
 
-    def __init__(self, head: nn.Linear | SuitHead | AdvisedHead, sharpness: float) -> None:
+    def __init__(self, head: nn.Linear | SuitHead | AdvisedHead | ReasonHead, sharpness: float) -> None:
         super().__init__()
         self.inner = head
         self.sharpness = sharpness
@@ -348,14 +352,16 @@ class SharpHead(nn.Module):
         return logits
 
 
-AnyTrunk = Trunk | SuitTrunk | AdvisedTrunk | AfterstateTrunk
-AnyHead = nn.Linear | SuitHead | AdvisedHead | AfterstateHead | SharpHead
+AnyTrunk = Trunk | SuitTrunk | AdvisedTrunk | AfterstateTrunk | ReasonTrunk
+AnyHead = nn.Linear | SuitHead | AdvisedHead | AfterstateHead | ReasonHead | SharpHead
 
 
 def make_trunk(shape: NetworkShape, layout: Layout, num_actions: int) -> AnyTrunk:
     """The hidden layers of a network."""
     if shape.advice == AFTERSTATES:
         return AfterstateTrunk(shape.layers)
+    if shape.advice == REASONS:
+        return ReasonTrunk(shape.layers)
     if shape.suits is None:
         trunk: Trunk | SuitTrunk = Trunk(shape, layout, num_actions)
     else:
@@ -367,18 +373,36 @@ def make_action_head(shape: NetworkShape, layout: Layout, width: int, num_action
     """What turns the last hidden layer, ``width`` wide, into action logits."""
     if shape.advice == AFTERSTATES:
         return AfterstateHead(num_actions)
+    head = _head(shape, layout, width, num_actions)
+    return head if shape.sharpness == 1 else SharpHead(head, shape.sharpness)
+
+
+def _head(
+    shape: NetworkShape, layout: Layout, width: int, num_actions: int
+) -> nn.Linear | SuitHead | AdvisedHead | ReasonHead:
+    trust = TRUST / shape.sharpness
+    if shape.advice == REASONS:
+        return ReasonHead(num_actions, trust)
     inner = width if shape.advice is None else width - num_actions
     if shape.suits is None:
         plain: nn.Linear | SuitHead = nn.Linear(inner, num_actions)
     else:
         plain = SuitHead(shape, shape.suits, layout, num_actions)
-    head = plain if shape.advice is None else AdvisedHead(plain, num_actions, TRUST / shape.sharpness)
-    return head if shape.sharpness == 1 else SharpHead(head, shape.sharpness)
+    return plain if shape.advice is None else AdvisedHead(plain, num_actions, trust)
 
 
-def make_value_head(shape: NetworkShape, width: int) -> nn.Linear | AfterstateValue:
+def make_value_head(shape: NetworkShape, width: int) -> nn.Linear | AfterstateValue | ReasonValue:
     """What turns the last hidden layer, ``width`` wide, into a value."""
+    if shape.advice == REASONS:
+        return ReasonValue(width)
     return AfterstateValue() if shape.advice == AFTERSTATES else nn.Linear(width, 1)
+
+
+def advised(shape: NetworkShape, observations: Tensor, num_actions: int) -> Tensor:
+    """What the player chooses whose advice is behind observations, ``float32[B, A]``: one for its choice."""
+    if shape.advice == REASONS:
+        return chosen(observations, num_actions)
+    return observations[:, -num_actions:].float()
 
 
 def masked_log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
@@ -415,6 +439,7 @@ class PolicyNetwork(nn.Module):
     def logits(self, observations: Tensor) -> Tensor:
         """Logits alone, ``float32[B, A]``: what a move takes."""
         trunk = self.trunk
-        hidden = trunk.for_policy(observations) if isinstance(trunk, AfterstateTrunk) else trunk(observations)
+        by_advice = isinstance(trunk, AfterstateTrunk | ReasonTrunk)
+        hidden = trunk.for_policy(observations) if by_advice else trunk(observations)
         logits: Tensor = self.action_net(hidden)
         return logits

@@ -12,6 +12,7 @@ plane).
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +27,28 @@ Observation = NDArray[np.uint8]
 LaneRows = int | NDArray[np.int64]
 
 _FEW = 8  # observations up to which the number of NumPy calls costs more than the copying
-_BLOCK = 1024  # observations that are packed at once: what is in work stays in the processor's cache
+_BLOCK = 2048  # observations that are packed at once: what is in work stays in the processor's cache
+
+
+class _Workspace(threading.local):
+    """Arrays that are written anew at each use, kept by every thread for the next one.
+
+    Fresh arrays of this size come from the system, which gives them out empty, page by page: that would take as long
+    as all that is done with them.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, NDArray[np.uint64]] = {}
+
+    def array(self, name: str, rows: int, columns: int) -> NDArray[np.uint64]:
+        """``uint64[rows, columns]`` with anything in it, which is valid until the next array of this name."""
+        kept = self._kept.get(name)
+        if kept is None or len(kept) < rows * columns:
+            kept = self._kept[name] = np.empty(rows * columns, dtype="<u8")
+        return kept[: rows * columns].reshape(rows, columns)
+
+
+_WORKSPACE = _Workspace()
 
 
 @dataclass(frozen=True)
@@ -109,12 +131,13 @@ class Layout:
         """Place every lane in a word; one that straddles two words is continued in the second.
 
         Lanes are kept layer by layer: the first lane of every word, then the second of every word that has two, and
-        so on, words with many lanes first.  Each layer is then joined to the words in one operation.
+        so on, words with many lanes first.  Each layer is then joined to the words in one operation.  A word in which
+        no lane begins has an empty one, so that the first layer is all words.
         """
         word: list[int] = []
         shift: list[int] = []
-        over: list[int] = []  # lanes that are continued in the next word
         lanes_of: dict[str, list[int]] = {}
+        before: dict[int, int] = {}  # by word: the lane that is continued there
         position = 0
         for plane in planes:
             self.slices[plane.name] = slice(position, position + plane.size)
@@ -123,26 +146,34 @@ class Layout:
             for lane in range(filled):
                 at = position + lane * plane.bits
                 if at % 64 + plane.bits > 64:
-                    over.append(len(word))
+                    before[at // 64 + 1] = len(word)
                 word.append(at // 64)
                 shift.append(at % 64)
             position += plane.size
         self._num_words = (position + 63) // 64
+        empty = [number for number in range(self._num_words) if number not in word]
+        lanes = len(word)
+        word += empty
+        shift += [0] * len(empty)
 
         count = Counter(word)
-        begun = sorted(count, key=lambda number: -count[number])  # the words in which some lane begins
+        words = sorted(count, key=lambda number: -count[number])
+        place = {number: row for row, number in enumerate(words)}
         layer = [word[:lane].count(word[lane]) for lane in range(len(word))]
-        order = sorted(range(len(word)), key=lambda lane: (layer[lane], begun.index(word[lane])))
-        row = {lane: place for place, lane in enumerate(order)}
-        self._begun = np.array(begun, dtype=np.int64)
+        order = sorted(range(len(word)), key=lambda lane: (layer[lane], place[word[lane]]))
+        row = {lane: number for number, lane in enumerate(order)}
+        self._words = np.array(words, dtype=np.int64)
         self._layers = [size for _, size in sorted(Counter(layer).items())]
         self._shift = np.array([shift[lane] for lane in order], dtype=np.uint64)[:, None]
-        self._over = np.array([row[lane] for lane in over], dtype=np.int64)
-        self._over_word = np.array([word[lane] + 1 for lane in over], dtype=np.int64)
-        self._over_shift = np.array([64 - shift[lane] for lane in over], dtype=np.uint64)[:, None]
+        self._empty_rows = np.array([row[lane] for lane in range(lanes, len(word))], dtype=np.int64)
+        # By word, the row of the lane that is continued there and how far it is shifted; 64 leaves nothing of it.
+        continued = [(row[before[n]], 64 - shift[before[n]]) if n in before else (0, 64) for n in words]
+        self._over = np.array([lane for lane, _ in continued], dtype=np.int64)
+        self._over_shift = np.array([by for _, by in continued], dtype=np.uint64)[:, None]
 
         self._rows: dict[str, LaneRows] = {}  # lanes of a plane: rows of the matrix of lanes
         self._coded: dict[str, slice | int] = {}  # of a plane that is looked up in the table of codes: its lanes there
+        self._bases: dict[str, np.int64] = {}  # and where its codes begin
         rows_of: dict[str, list[int]] = {}
         coded_rows: list[int] = []
         coded_base: list[int] = []
@@ -155,7 +186,8 @@ class Layout:
                 coded_rows += rows
                 self._coded[plane.name] = start if plane.groups is None else slice(start, len(coded_rows))
                 # One-hot codes are indexed from -1, thermometer codes from 0.
-                coded_base += [len(table) + (plane.kind == "one_hot")] * len(rows)
+                self._bases[plane.name] = np.int64(len(table) + (plane.kind == "one_hot"))
+                coded_base += [int(self._bases[plane.name])] * len(rows)
                 if plane.kind == "one_hot":
                     table += [0, *(1 << bit for bit in range(plane.bits))]
                 else:
@@ -235,50 +267,55 @@ class Layout:
         -------
         uint8[B, D]
         """
-        words = np.zeros((batch, self._num_words), dtype="<u8")
+        if out is None and batch <= _BLOCK:
+            return self._unpacked(self._filled(batch, values))
+        out = np.empty((batch, self.size), dtype=np.uint8) if out is None else out
         for start in range(0, batch, _BLOCK):
             rows = slice(start, min(start + _BLOCK, batch))
             part = values if batch <= _BLOCK else {name: values[name][..., rows] for name in self.planes}
-            self._fill(words[rows], part)
-            if out is not None:
-                out[rows] = self._unpacked(words[rows])
-        return self._unpacked(words) if out is None else out
+            out[rows] = self._unpacked(self._filled(rows.stop - start, part))
+        return out
 
     def _unpacked(self, words: NDArray[np.uint64]) -> Observation:
         return np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
 
-    def _fill(self, words: NDArray[np.uint64], values: Mapping[str, Any]) -> None:
-        """Fill ``uint64[B, words]``, all zero, with 64 features a word, least bit first."""
-        batch = len(words)
+    def _filled(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
+        """Words ``uint64[B, words]`` of the workspace with 64 features each, least bit first."""
         lanes = self._few_lanes(batch, values) if batch <= _FEW else self._many_lanes(batch, values)
-        over = lanes[self._over] >> self._over_shift
+        over = lanes.take(self._over, axis=0)
+        over >>= self._over_shift
         lanes <<= self._shift
         joined, start = lanes[: self._layers[0]], self._layers[0]
         for size in self._layers[1:]:
             joined[:size] |= lanes[start : start + size]
             start += size
-        words.T[self._begun] = joined
-        words.T[self._over_word] |= over
+        joined |= over
+        words = _WORKSPACE.array("words", batch, self._num_words)
+        words.T[self._words] = joined
+        return words
 
     def _many_lanes(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
         """The codes of all lanes, ``uint64[L, B]``: plane by plane, so that no value is copied twice."""
-        lanes = np.empty((len(self._shift), batch), dtype=np.uint64)
-        coded = np.empty((len(self._coded_rows), batch), dtype=np.int64)
+        lanes = _WORKSPACE.array("lanes", len(self._shift), batch)
+        coded = _WORKSPACE.array("coded", len(self._coded_rows), batch).view(np.int64)
+        codes = _WORKSPACE.array("codes", len(self._coded_rows), batch)
+        lanes[self._empty_rows] = 0
         for name, plane in self.planes.items():
             value = _of_present(plane, values[name])
             if name in self._coded:
-                coded[self._coded[name]] = value
+                np.add(value, self._bases[name], out=coded[self._coded[name]], dtype=np.int64, casting="unsafe")
             elif plane.kind == "integer":
                 lanes[self._rows[name]] = np.asarray(value) & plane.mask
             else:
                 lanes[self._rows[name]] = value
-        coded += self._coded_base
-        lanes[self._coded_rows] = self._codes.take(coded)
+        self._codes.take(coded, out=codes, mode="clip")
+        lanes[self._coded_rows] = codes
         return lanes
 
     def _few_lanes(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
         """The same for few observations, where the number of NumPy calls is what costs."""
         parts = [_of_present(plane, values[name]) for name, plane in self.planes.items()]
+        parts.append(np.zeros((len(self._empty_rows), batch), dtype=np.int64))
         numbers = np.concatenate(parts, axis=None, dtype=np.int64, casting="unsafe").reshape(-1, batch)
         numbers = numbers.take(self._order, axis=0)
         numbers[self._integer_rows] &= self._integer_masks

@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from slopes_agents.advice import AFTERSTATES, AdviserName
+from slopes_agents.advice import AFTERSTATES, REASONS, AdviserName
 from slopes_agents.network import NetworkShape, SuitShape
 from slopes_envs import Game, UnknownName, game_names, make_game
 
@@ -55,7 +55,9 @@ class Network(_Strict):
     left_out: tuple[str, ...] = ()
     suits: Suits | None = Field(None, description="what is shared over the suits; layers: one of a suit, one of all")
     advice: AdviserName | None = Field(
-        None, description="whose choice the network sees; afterstates: how the turn can end (Slopes), and nothing else"
+        None,
+        description="whose choice the network sees; or nothing but afterstates: how the turn can end (Slopes); "
+        "or reasons: what the rule-based player makes of every action (Sloppy Seconds, Sluff)",
     )
     sharpness: PositiveFloat = Field(1.0, description="logits are so many times what the last layer gives")
 
@@ -63,6 +65,8 @@ class Network(_Strict):
     def _layers_fit(self) -> Network:
         if self.advice == AFTERSTATES and (self.suits is not None or self.sharpness != 1):
             raise ValueError("a network that sees afterstates has neither suits nor sharpness")
+        if self.advice == REASONS and self.suits is not None:
+            raise ValueError("a network that sees reasons has no suits")
         if self.suits is not None and len(self.layers) != 2:
             raise ValueError(
                 f"layers: with suits expected two, of a suit and of the whole, got {list(self.layers)} "

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from slopes_agents.network import masked_log_probabilities
+from slopes_agents.network import advised, masked_log_probabilities
 
 from .config import LookAhead
 from .rollout import Rollout, Samples
@@ -50,9 +50,10 @@ def _comparison_step(model: SelfPlayMaskablePPO, batch: Samples, settings: LookA
     assert batch.targets is not None
     logits, values = model.policy.logits_and_values(batch.observations)
     if settings.learn == "worth":
-        advised = None if not settings.doubt else batch.observations[:, -logits.shape[1] :] * settings.doubt
-        sharpness = model.policy.shape.sharpness
-        loss, batch.returns, gain = worth_loss(logits, batch.legal, batch.targets, sharpness, advised)
+        shape, favoured = model.policy.shape, None
+        if settings.doubt:
+            favoured = advised(shape, batch.observations, logits.shape[1]) * settings.doubt
+        loss, batch.returns, gain = worth_loss(logits, batch.legal, batch.targets, shape.sharpness, favoured)
     else:
         loss, batch.returns, gain = improvement_loss(logits, batch.legal, batch.targets, settings.entropy)
     value_loss = model.value_loss(values, batch)

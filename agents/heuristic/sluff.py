@@ -439,6 +439,30 @@ TIE = np.float32(0.001)  # of cards of equal worth the lowest is played
 SHED = np.float32(0.5)  # how much danger that is got rid of counts against danger now
 
 
+@dataclass(frozen=True)
+class Prospects:
+    """What seats expect that are to bid in B games."""
+
+    strength: list[Numbers]  # as :func:`hand_counts`
+    dangers: list[Numbers]
+    tricks: Numbers  # [B] that the seat will take itself
+    safe: Numbers  # [B] chance to take none as a sluffer
+    is_last: Bools  # [B] no partner is to bid after it
+    scores: Numbers  # [B, N] expected score with each number, from the least on, of a seat that is the last
+    score_sluff: Numbers  # [B] and with a sluff
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What speaks for each of L cards, in points of the hand where nothing else is said."""
+
+    worth: Floats  # [L] all together
+    trick: Floats  # [L] of the trick, by who will win it
+    roles: Floats  # [4, L] the chance that a seat of each role wins it
+    own: Floats  # [L] the chance that this seat does
+    later: Floats  # [L] tricks that the card is good for if it is kept
+
+
 class SluffPlayer(DeterministicAgent):
     """The player; see the module for how it thinks.  Deterministic: it never uses ``view.keys``."""
 
@@ -476,23 +500,29 @@ class SluffPlayer(DeterministicAgent):
 
     def bids(self, know: Knowledge) -> Ints:
         """The actions chosen in B games in which the seat is to bid, ``int64[B]``."""
+        seen = self.prospects(know)
+        early = np.clip(np.rint(seen.tricks - EARLY_CAUTION), self.least_bid, self.hand_size)
+        early_sluff = seen.safe > SURE_ENOUGH
+        last = seen.scores.argmax(axis=1) + self.least_bid
+        last_sluff = seen.score_sluff > seen.scores.max(axis=1) + SLUFF_MARGIN
+        number = np.where(seen.is_last, last, early).astype(np.int64)
+        sluff = np.where(seen.is_last, last_sluff, early_sluff)
+        return np.where(sluff, SLUFF, np.where(number == 0, ZERO_BID, number))
+
+    def prospects(self, know: Knowledge) -> Prospects:
+        """What seats that are to bid expect of their hands."""
         experience = EXPERIENCE[self.players]
         strength, dangers = hand_counts(know, self.players)
         sluffs = know.intact + know.broken
         tricks = _weighted(experience.tricks, strength)
         odds = _weighted(experience.sluff, [*dangers, sluffs[0], know.bid[0], know.numbers[0]])
         safe = 1 / (1 + np.exp(-odds))
-
-        early = np.clip(np.rint(tricks - EARLY_CAUTION), self.least_bid, self.hand_size)
-        early_sluff = safe > SURE_ENOUGH
-        last, last_sluff = self._last_bids(know, tricks, safe)
+        scores, score_sluff = self._last_bids(know, tricks, safe)
         is_last = know.numbers[0] + sluffs[0] == self.players // 2 - 1
-        number = np.where(is_last, last, early).astype(np.int64)
-        sluff = np.where(is_last, last_sluff, early_sluff)
-        return np.where(sluff, SLUFF, np.where(number == 0, ZERO_BID, number))
+        return Prospects(strength, dangers, tricks, safe, is_last, scores, score_sluff)
 
-    def _last_bids(self, know: Knowledge, tricks: Numbers, safe: Numbers) -> tuple[Ints, Bools]:
-        """The best number for the last seat of a team, and whether a sluff is better: ``int64[B]``, ``bool[B]``."""
+    def _last_bids(self, know: Knowledge, tricks: Numbers, safe: Numbers) -> tuple[Numbers, Numbers]:
+        """What the last seat of a team expects of every number, ``float64[B, N]``, and of a sluff, ``float64[B]``."""
         experience = EXPERIENCE[self.players]
         (partners_bid, others_bid), (numbers, others_numbers) = know.bid, know.numbers
         sluffs, others_sluffs = know.intact + know.broken
@@ -501,16 +531,20 @@ class SluffPlayer(DeterministicAgent):
         team, team_sluff = _weighted(experience.team, heard), _weighted(experience.team_sluff, heard)
         beside = PARTNERS_SLUFF * sluffs
         total = partners_bid[:, None] + np.arange(self.least_bid, self.hand_size + 1)
-        score = (MADE * total + beside[:, None]) * _chance((team[:, None] - total + 0.5) / SPREAD)
+        scores = (MADE * total + beside[:, None]) * _chance((team[:, None] - total + 0.5) / SPREAD)
         score_sluff = MADE * partners_bid + beside + SLUFFED * (2 * safe - 1)
         # Nobody can miss a bid of nothing (R9).
         makes = np.where(partners_bid == 0, 1.0, _chance((team_sluff - partners_bid + 0.5) / SPREAD))
-        return score.argmax(axis=1) + self.least_bid, makes * score_sluff > score.max(axis=1) + SLUFF_MARGIN
+        return scores, makes * score_sluff
 
     # -- playing ---------------------------------------------------------------------------------------------------
 
     def worth_of_cards(self, know: Knowledge, choices: Choices) -> Floats:
         """Worth of each legal card, ``float32[L]``: of the trick by who will win it, less that of the card kept."""
+        return self.reasons_for(know, choices).worth
+
+    def reasons_for(self, know: Knowledge, choices: Choices) -> Reasons:
+        """What speaks for each legal card."""
         row, card, colour = choices.row, choices.card, choices.colour
         worth, alive = prices(know)
         roles, own = self.winners(know, choices)
@@ -520,11 +554,11 @@ class SluffPlayer(DeterministicAgent):
         has_trumps = (know.hand & COLOUR_CARDS[BLACK]) != 0
         shortens = has_trumps[row] & (colour != BLACK)
         side_length = know.count_hand(row, COLOUR_CARDS[colour]) * shortens
-        kept = -price * (later_tricks(choices, self.players) + SHORTEN * side_length)
+        later = later_tricks(choices, self.players)
+        kept = -price * (later + SHORTEN * side_length)
         sluffing = np.flatnonzero(know.is_sluffer[0][row])
         kept[sluffing] = 2 * SLUFFED * SHED * alive[row[sluffing]] * danger(know, choices.take(sluffing))
-        result: Floats = trick + kept - TIE * HEIGHT[card]
-        return result
+        return Reasons(trick + kept - TIE * HEIGHT[card], trick, roles, own, later)
 
     def winners(self, know: Knowledge, choices: Choices) -> tuple[Floats, Floats]:
         """Who will win the trick if a card is played to it.

@@ -85,7 +85,7 @@ from ..game import (
     parse_hand_object,
     row_starts,
 )
-from ..tricks import clockwise, from_seat, relative_lists, relative_seats
+from ..tricks import clockwise, from_seat, relative_lists, relative_seats, relative_to
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"))
 SIZE = len(DECK)
@@ -765,13 +765,13 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
         b, p, start = len(state), self.num_players, self.rules.starting_chips
         seats = as_seats(seats, b, p)
         rotated = self._rotated(state, seats)
-        relative = self._relative
+        relative = relative_to(seats, p)
         over = state.seat < 0
         exposed = _exposed(state, np.arange(b))
         shown, discarded = state.shown.take(rotated), state.discarded.take(rotated)
         seen = np.bitwise_or.reduce(shown | discarded, axis=0) | CARD_BIT[exposed]
         # Places from the banker's left; the banker's own is the last, and never waits.
-        place = self._clockwise.take(relative[state.dealer, seats] - 1, axis=1, mode="wrap")
+        place = self._clockwise.take(self._relative[state.dealer, seats] - 1, axis=1, mode="wrap")
         turns = state.waiting.astype(np.int64)
         waiting = turns >> place & 1
         before = np.bitwise_count(turns & ((1 << place[0]) - 1)).astype(np.int64) + (state.seat != state.dealer)
@@ -798,8 +798,8 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
             "waiting": waiting,
             "own_turn": own_turn,
             "turns_left": np.bitwise_count(state.waiting),
-            "banker": relative[seats, state.dealer],
-            "to_move": relative[seats, state.seat],
+            "banker": relative(state.dealer),
+            "to_move": relative(state.seat),
             "phase": np.where(over, 2, state.seat != state.dealer),
             "players": np.full(b, p - 2),
             "redraws": state.redraws,

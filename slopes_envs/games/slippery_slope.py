@@ -71,7 +71,7 @@ from ..game import (
     parse_hand_object,
     row_starts,
 )
-from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_seats
+from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_to
 from ..worlds import count_deals
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "J", "Q", "K"), extras=("LJ", "BJ"))
@@ -415,17 +415,17 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
 
     def _rotated(self, state: SlipperySlopeState, seats: NDArray[np.int64]) -> Rows:
         """``int64[P, B]``: flat indices of the seats from ``seats`` on, clockwise."""
-        return clockwise(P)[:, seats] + row_starts(len(state), P)
+        return clockwise(P).take(seats, axis=1) + row_starts(len(state), P)
 
     def _values(self, state: SlipperySlopeState, seats: NDArray[np.int64]) -> dict[str, Any]:
         """What ``seats`` know, as :meth:`Layout.pack` takes it.  Tables stand for branches: they cost one look-up."""
         rotated = self._rotated(state, seats)
-        relative = relative_seats(P)
+        relative = relative_to(seats, P)
         bids = state.bids.reshape(-1)[rotated]
         tricks = state.tricks.reshape(-1)[rotated]
         needed = NEEDED[bids[0], tricks[0]]
         hidden = state.moves < (P if self.rules.reveal_bids == "after_bidding" else MOVES)
-        bids[1:, hidden] = -1
+        bids[1:] |= np.negative(hidden.view(np.int8))  # -1 has all bits
         scores = state.scores.reshape(-1)[rotated]
         return {
             "hand": state.hands.reshape(-1)[rotated[0]],
@@ -439,9 +439,9 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
             "needed": needed,
             "tricks": tricks,
             "phase": PHASE[state.moves],
-            "to_move": relative[seats, state.seat],
-            "dealer": relative[seats, state.dealer],
-            "leader": relative[seats, state.leader],
+            "to_move": relative(state.seat),
+            "dealer": relative(state.dealer),
+            "leader": relative(state.leader),
             "score_level": np.minimum(np.maximum((scores + self._target) * 10 // self._target, 0), 20),
             "scores": scores,
             "hand_number": state.hand,

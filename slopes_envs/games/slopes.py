@@ -918,7 +918,8 @@ class Slopes(Game[SlopesState, SlopesRules]):
         piles = PILE.reshape(P, PILES).T.take(seats, axis=1)
         spots = piles + row_starts(b, PILES)
         hands = state.hands.reshape(-1, 2).take(both, axis=0)
-        sizes = np.bitwise_count(hands).sum(axis=2, dtype=np.int64)
+        counts = np.bitwise_count(hands)
+        sizes = np.add(counts[..., 0], counts[..., 1], dtype=np.int64)
         known = state.shown.reshape(-1, 2).take(both, axis=0)
         stock = SIZE - state.next_card
         empty = np.flatnonzero(stock == 0)

@@ -71,7 +71,7 @@ from ..game import (
     parse_hand_object,
     row_starts,
 )
-from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_seats
+from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_seats, relative_to
 from ..worlds import count_deals, deal_within
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"))
@@ -214,10 +214,11 @@ def places(points: NDArray[np.uint8], tie_ranking: str) -> tuple[NDArray[np.bool
     first, second: bool[P, …]
     """
     first = points == points.max(axis=0)
-    second_total = np.where(first, 0, points).max(axis=0)
-    second = (points == second_total) & ~first
+    others = ~first
+    second_total = (points * others).max(axis=0)
+    second = (points == second_total) & others
     if tie_ranking == "competition":
-        second &= first.sum(axis=0) == 1
+        second &= first.sum(axis=0, dtype=np.uint8) == 1
     return first, second
 
 
@@ -437,7 +438,7 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
         voids = state.voids.reshape(-1)[rotated]
         over = state.seat < 0
         scores = state.scores.reshape(-1)[rotated]
-        relative = self._relative
+        relative = relative_to(seats, p)
         return {
             "hand": state.hands.reshape(-1)[rotated[0]],
             "table": state.table.reshape(-1)[rotated],
@@ -445,7 +446,7 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
             "follow": FOLLOW[state.context],
             "first_broken": FIRST_BROKEN[state.context],
             "trump": TRUMP[state.context],
-            "winning": relative[seats, state.winner],
+            "winning": relative(state.winner),
             "voids": voids,
             "right_voids": voids[p - 1],
             "points": points.reshape(p * SUITS, b),
@@ -456,9 +457,9 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
             "tricks": state.tricks.reshape(-1)[rotated],
             "players": np.full(b, p - 3),
             "phase": over,
-            "to_move": relative[seats, state.seat],
-            "dealer": relative[seats, state.dealer],
-            "leader": relative[seats, state.leader],
+            "to_move": relative(state.seat),
+            "dealer": relative(state.dealer),
+            "leader": relative(state.leader),
             "score_level": np.minimum(scores * np.int64(20) // self._level_target, 20),
             "scores": scores,
             "hand_number": state.hand,

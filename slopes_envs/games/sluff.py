@@ -76,7 +76,7 @@ from ..game import (
     parse_hand_object,
     row_starts,
 )
-from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_seats
+from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_seats, relative_to
 from ..worlds import count_deals, deal_within
 
 DECK = Deck(suits=("R", "B", "G", "Y"), ranks=tuple(str(number) for number in range(1, 15)), rank_first=False)
@@ -540,14 +540,14 @@ class Sluff(Game[SluffState, SluffRules]):
         voids = state.voids.reshape(-1)[rotated]
         over = state.seat < 0
         scores = state.scores.reshape(-1)[rotated[:2]]
-        relative = self._relative
+        relative = relative_to(seats, p)
         return {
             "hand": np.stack([state.hands.reshape(-1)[own], state.doubles.reshape(-1)[own]]),
             "table": COLOUR_AND_NUMBER[state.table.reshape(-1)[rotated]],
             "seen": state.seen.reshape(-1)[rotated],
             "gone": np.stack([state.gone, state.gone_twice]),
             "follow": FOLLOW[state.context],
-            "winning": relative[seats, state.winner],
+            "winning": relative(state.winner),
             "voids": voids,
             "bids": bids,
             "sluff_intact": intact,
@@ -564,10 +564,10 @@ class Sluff(Game[SluffState, SluffRules]):
             "tricks_left": self.hand_size - team_tricks.sum(axis=0),
             "players": np.full(b, PLAYERS.index(p)),
             "phase": np.where(over, 2, state.moves >= p),
-            "to_move": relative[seats, state.seat],
-            "dealer": relative[seats, state.dealer],
-            "opener": relative[seats, state.opener],
-            "leader": relative[seats, state.leader],
+            "to_move": relative(state.seat),
+            "dealer": relative(state.dealer),
+            "opener": relative(state.opener),
+            "leader": relative(state.leader),
             "team_score_level": np.clip((scores + 200) // 100, 0, 20),
             "lead_level": np.clip((scores[0] - scores[1] + 500) // 50, 0, 20),
             "team_scores": scores,

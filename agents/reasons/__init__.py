@@ -1,0 +1,89 @@
+"""What the rule-based player makes of every action, as the input of a network.
+
+A rule-based player weighs actions by a few numbers: who is likely to win the trick, what it is worth, what the card
+would be worth later.  It adds them up in one fixed way.  A network that sees these numbers of every legal action, and
+what the player makes of the position, has to learn no more than how to add them up better; the same weights look at
+every action.  It learns that from thousands of decisions where one that sees the cards needs millions.
+
+Shape letters: **B** games, **K** actions that are shown of a game (:data:`WAYS`), **L** legal actions of all games
+together, **F** features of an action (:data:`OF_ACTION`), **G** of a game (:data:`OF_GAME`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopes_envs import Game, InformationSet
+
+from . import sluff
+from .scales import Weighed
+
+WAYS = 16
+"""K, at least as many as there are legal actions in any of the games."""
+OF_ACTION, OF_GAME = 48, 64
+"""F and G, at least as many features as any of the games has; what a game lacks is zero."""
+NO_ACTION = 255
+"""In place of an action's number, where a game has fewer legal actions."""
+SIZE = WAYS * (1 + OF_ACTION) + OF_GAME
+"""Bytes that are shown of a game: numbers of the legal actions, their features action by action, those of the game."""
+FULL = 255
+"""The byte for 1."""
+CHOSEN = 0
+"""The feature of an action that is 1 for the one that the rule-based player chooses."""
+
+_PLAYERS: dict[str, Callable[[Game[Any, Any]], Callable[[InformationSet], Weighed]]] = {
+    "sluff": sluff.weigher,
+}
+GAMES = tuple(_PLAYERS)
+"""Games whose rule-based players tell their reasons."""
+
+
+class Reasons:
+    """Shows what the rule-based player makes of every legal action.
+
+    Attributes
+    ----------
+    size
+        Bytes that it shows of a game.
+
+    Raises
+    ------
+    ValueError
+        For a game whose rule-based player does not tell its reasons.
+    """
+
+    size = SIZE
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        if game.name not in _PLAYERS:
+            raise ValueError(f"advice reasons: expected a game of {' or '.join(GAMES)}, got {game.name}")
+        self._weigh = _PLAYERS[game.name](game)
+
+    def advise(self, view: InformationSet) -> NDArray[np.uint8]:
+        """The legal actions with what speaks for them, ``uint8[B, SIZE]``; of seats that are not to move, none."""
+        weighed = self._weigh(view)
+        batch, row = len(view), weighed.row
+        place = np.arange(len(row)) - np.searchsorted(row, row)  # rows rise
+        advice = np.zeros((batch, SIZE), dtype=np.uint8)
+        actions, shown, of_game = parts(advice)
+        actions[:] = NO_ACTION
+        actions[row, place] = weighed.action
+        shown[row, place, : weighed.of_action.shape[1]] = _as_bytes(weighed.of_action)
+        of_game[:, : weighed.of_game.shape[1]] = _as_bytes(weighed.of_game)
+        return advice
+
+
+def parts(advice: Any) -> tuple[Any, Any, Any]:
+    """Views of advice ``[B, SIZE]``, an array or a tensor: actions ``[B, K]``, their features ``[B, K, F]``, ``[B, G]``."""
+    end = WAYS * (1 + OF_ACTION)
+    return advice[:, :WAYS], advice[:, WAYS:end].reshape(-1, WAYS, OF_ACTION), advice[:, end:]
+
+
+def _as_bytes(features: NDArray[np.float32]) -> NDArray[np.uint8]:
+    scaled = np.clip(features, 0, 1)
+    scaled *= FULL
+    return np.rint(scaled, out=scaled).astype(np.uint8)

@@ -1,0 +1,101 @@
+"""A network that weighs actions by what a rule-based player makes of them.
+
+Shape letters: **B** games, **K** actions that are shown, **L** those that are there, **F** features of one, **G** of a
+game, **A** actions, **H** width of the last hidden layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from . import CHOSEN, FULL, NO_ACTION, OF_ACTION, OF_GAME, SIZE, WAYS, parts
+
+NOT_THERE = -1e6
+"""Logit of an action that is not shown."""
+
+
+class ReasonTrunk(nn.Module):
+    """Weighs every action: ``uint8[B, D + SIZE]`` to ``float32[B, 3 K + H]``.
+
+    That is their scores (all zero before anything was learned), whether each is the rule-based player's choice, and their numbers; and behind it a hidden
+    layer that sees the game alone, for the value.
+    """
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.action = nn.Linear(OF_ACTION, widths[0])
+        self.game = nn.Linear(OF_GAME, widths[0], bias=False)
+        self.hidden = _layers(widths)
+        self.last = nn.Parameter(torch.zeros(widths[-1] + 1))  # the bias behind the weights
+        self.whole = _layers([OF_GAME, *widths])
+        self.width = 3 * WAYS + widths[-1]
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Weigh what is shown behind the observations."""
+        return torch.cat([self.for_policy(observations), self.whole(_of_games(observations))], dim=1)
+
+    def for_policy(self, observations: Tensor) -> Tensor:
+        """The same without the layer for the value, ``float32[B, 3 K]``: what a move takes."""
+        actions, of_actions, _ = parts(observations[:, -SIZE:])
+        there = actions != NO_ACTION
+        row, place = there.nonzero(as_tuple=True)
+        seen = of_actions[row, place].float() / FULL
+        hidden = torch.relu(self.action(seen) + self.game(_of_games(observations))[row])
+        scores = torch.full(actions.shape, NOT_THERE)
+        scores[row, place] = self.hidden(hidden) @ self.last[:-1] + self.last[-1]
+        return torch.cat([scores, of_actions[..., CHOSEN].float() / FULL, actions.float()], dim=1)
+
+
+def _layers(widths: Sequence[int]) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for before, after in pairwise(widths):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+    return nn.Sequential(*layers)
+
+
+def _of_games(observations: Tensor) -> Tensor:
+    return parts(observations[:, -SIZE:])[2].float() / FULL
+
+
+def chosen(observations: Tensor, num_actions: int) -> Tensor:
+    """What the rule-based player chooses, ``float32[B, A]``: one for its choice."""
+    actions, of_actions, _ = parts(observations[:, -SIZE:])
+    return _spread(actions.long(), of_actions[..., CHOSEN].float() / FULL, num_actions, 0.0)
+
+
+def _spread(actions: Tensor, values: Tensor, num_actions: int, fill: float) -> Tensor:
+    """Values ``float32[B, K]`` of actions ``int64[B, K]`` as ``float32[B, A]``."""
+    spread = values.new_full((len(values), num_actions + 1), fill)
+    columns = torch.where(actions == NO_ACTION, num_actions, actions)  # one more column for those that are not there
+    return spread.scatter(1, columns, values)[:, :num_actions]
+
+
+class ReasonHead(nn.Module):
+    """Action logits: the scores, and so much more for what the rule-based player chooses."""
+
+    def __init__(self, num_actions: int, trust: float) -> None:
+        super().__init__()
+        self.num_actions = num_actions
+        self.trust = nn.Parameter(torch.tensor([trust]))
+
+    def forward(self, encoded: Tensor) -> Tensor:
+        """Logits, ``float32[B, A]``."""
+        scores, choices, actions = encoded[:, : 3 * WAYS].reshape(-1, 3, WAYS).unbind(dim=1)
+        return _spread(actions.long(), scores + self.trust * choices, self.num_actions, NOT_THERE)
+
+
+class ReasonValue(nn.Module):
+    """The value of a position, by what the rule-based player makes of it: ``float32[B, 1]``."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.inner = nn.Linear(width - 3 * WAYS, 1)
+
+    def forward(self, encoded: Tensor) -> Tensor:
+        """Values."""
+        values: Tensor = self.inner(encoded[:, 3 * WAYS :])
+        return values

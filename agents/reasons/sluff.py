@@ -1,0 +1,172 @@
+"""What the rule-based player of Sluff makes of bids and cards.
+
+Shape letters: **B** games, **P** seats, **L** legal actions of all games together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from slopes_envs import Game, InformationSet
+from slopes_envs.games.sluff import BIDS, BLACK, CARDS, MAX_HAND, PLAYERS, SLUFF, ZERO_BID
+
+from ..heuristic.sluff import (
+    COLOUR,
+    COLOUR_CARDS,
+    HEIGHT,
+    HIGHER,
+    LOWER,
+    MAKES,
+    OURS,
+    THEIRS,
+    Choices,
+    Knowledge,
+    Prospects,
+    Reasons,
+    SluffPlayer,
+    danger,
+    prices,
+    read,
+)
+from .scales import Floats, Ints, Weighed, at_scales, behind, columns, one_hot, signed
+
+NEAR, FAR = (8.0, 60.0, 250.0), (20.0, 150.0)  # points: units of how far cards and bids are behind the best
+OF_CARD, OF_BID = 29, 7  # features beside that of the choice
+
+
+def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
+    """Tells what the player makes of the actions in a view."""
+    player = SluffPlayer(game)
+    numbers = np.array([-1, *range(player.least_bid, MAX_HAND + 1)])  # the sluff first
+    actions = np.where(numbers < 0, SLUFF, np.where(numbers == 0, ZERO_BID, numbers))
+
+    def weigh(view: InformationSet) -> Weighed:
+        know, legal = read(view), view.legal
+        batch = len(view)
+        bidding = np.flatnonzero(legal[:, SLUFF])
+        row, card = np.nonzero(legal[:, BIDS:ZERO_BID])
+        choices = Choices.of(know, row, card)
+        reasons = player.reasons_for(know, choices)
+        cards = np.zeros((len(row), 1 + OF_CARD + OF_BID), dtype=np.float32)
+        cards[:, 1 : 1 + OF_CARD] = _of_cards(know, choices, reasons, batch)
+        best = np.full((batch, CARDS), -np.inf, dtype=np.float32)
+        best[row, card] = reasons.worth
+        cards[:, 0] = card == best.argmax(axis=1)[row]
+
+        asked = know.take(bidding)
+        seen = player.prospects(asked)
+        which, bid = np.nonzero(legal[bidding][:, actions])
+        bids = np.zeros((len(which), 1 + OF_CARD + OF_BID), dtype=np.float32)
+        bids[:, 1 + OF_CARD :] = _of_bids(player, seen, which, numbers[bid])
+        bids[:, 0] = actions[bid] == player.bids(asked)[which]
+
+        rows = np.concatenate([row, bidding[which]])
+        order = np.argsort(rows, kind="stable")  # a game has either bids or cards
+        of_game = np.concatenate([_of_play(know, player.players), np.zeros((batch, 14), np.float32)], axis=1)
+        of_game[bidding, -14:] = _of_bidding(asked, seen, player.players)
+        return Weighed(
+            row=rows[order],
+            action=np.concatenate([card + BIDS, actions[bid]])[order],
+            of_action=np.concatenate([cards, bids])[order],
+            of_game=of_game,
+        )
+
+    return weigh
+
+
+def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -> Floats:
+    """Features of cards, ``float32[L, OF_CARD]``."""
+    row, card, colour = choices.row, choices.card, choices.colour
+    led, top = know.led[row], know.top[row]
+    wins = (led < 0) | np.where(colour == COLOUR[top], HEIGHT[card] > HEIGHT[top], colour == BLACK)
+    twice = (know.twice[row] >> card.astype(np.uint64)) & np.uint64(1)
+    length = know.count_hand(row, COLOUR_CARDS[colour])
+    # Seats that are out of the colour: of the own team and of the other, all, still to come, and sluffers.
+    void, to_come, sluffers = know.void[:, colour, row], know.to_come[:, row], know.is_sluffer[:, row]
+    out_of_it = [(void & of)[team::2][team == 0 :].sum(axis=0) for of in (True, to_come, sluffers) for team in (0, 1)]
+    parts = [
+        *at_scales(behind(row, reasons.worth, batch), NEAR),
+        *at_scales(behind(row, reasons.trick, batch), NEAR[1:]),
+        reasons.roles,
+        reasons.own,
+        reasons.later,
+        danger(know, choices) / 1.2,
+        length / MAX_HAND,
+        length == 1,
+        HEIGHT[card] / MAX_HAND,
+        colour == BLACK,
+        colour == led,
+        choices.above / (2 * MAX_HAND),
+        (choices.colour_out - choices.above) / (2 * MAX_HAND),
+        know.count_hand(row, LOWER[card]) / MAX_HAND,
+        know.count_hand(row, HIGHER[card]) / MAX_HAND,
+        wins,
+        twice,
+        *(count / 3 for count in out_of_it),
+    ]
+    return columns(parts, len(row))
+
+
+def _of_bids(player: SluffPlayer, seen: Prospects, row: Ints, number: Ints) -> Floats:
+    """Features of bids, ``float32[L, OF_BID]``; ``number`` is -1 for a sluff."""
+    sluff = number < 0
+    place = np.clip(number - player.least_bid, 0, seen.scores.shape[1] - 1)
+    score = np.where(sluff, seen.score_sluff[row], seen.scores[row, place])
+    more = number - seen.tricks[row]
+    parts = [
+        np.ones(len(row)),
+        sluff,
+        number / MAX_HAND,
+        np.where(sluff, 0, signed(more, 4)),
+        np.where(sluff, 0, signed(more, MAX_HAND)),
+        *(seen.is_last[row] * each for each in at_scales(behind(row, score.astype(np.float32), len(seen.tricks)), FAR)),
+    ]
+    return columns(parts, len(row))
+
+
+def _of_play(know: Knowledge, players: int) -> Floats:
+    """Features of games, ``float32[B, …]``."""
+    batch = len(know.hand)
+    worth, alive = prices(know)
+    most = MAKES.shape[1] - 1
+    needs, others_need = np.clip(know.needs, 0, most)
+    winner = know.winner
+    role = winner % 2 * THEIRS + know.is_sluffer[winner, np.arange(batch)]
+    mates, others = slice(2, None, 2), slice(1, None, 2)
+    coming = know.to_come & know.is_sluffer
+    trumps = know.count_hand(np.arange(batch), COLOUR_CARDS[BLACK])
+    parts = [
+        know.is_sluffer[0],
+        *(know.is_sluffer[team].sum(axis=0) / 2 for team in (mates, others)),
+        *(know.to_come[team].sum(axis=0) / 3 for team in (mates, others)),
+        *(coming[team].sum(axis=0) / 2 for team in (mates, others)),
+        *(know.void[team, BLACK].sum(axis=0) / 3 for team in (mates, others)),
+        signed(know.needs, MAX_HAND),
+        know.bid / 20,
+        know.numbers / 5,
+        know.broken / 2,
+        know.tricks_left / MAX_HAND,
+        know.cards_left / MAX_HAND,
+        trumps / 10,
+        alive,
+        MAKES[know.tricks_left, others_need, needs],
+        signed(worth, 250),
+        *at_scales(worth[OURS] - worth[THEIRS], NEAR[1:]),
+        know.led < 0,
+        know.led == BLACK,
+        one_hot(np.where(know.top < 0, -1, role), len(worth)),
+        one_hot(np.full(batch, PLAYERS.index(players)), len(PLAYERS)),
+    ]
+    return columns(parts, batch)
+
+
+def _of_bidding(know: Knowledge, seen: Prospects, players: int) -> Floats:
+    """More features of games in which the seat is to bid, ``float32[B, 14]``."""
+    has_bid = (know.numbers + know.intact + know.broken) / players
+    strength = [each / most for each, most in zip(seen.strength, (8, 10, 5, 8, 12), strict=True)]
+    dangers = [each / most for each, most in zip(seen.dangers, (3, 6, 3, 10, 100), strict=True)]
+    parts = [seen.is_last, seen.tricks / 8, seen.safe, *strength, *dangers, has_bid[1]]
+    return columns(parts, len(seen.tricks))
