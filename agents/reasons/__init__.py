@@ -78,7 +78,12 @@ class Reasons:
 
 
 def parts(advice: Any) -> tuple[Any, Any, Any]:
-    """Views of advice ``[B, SIZE]``, an array or a tensor: actions ``[B, K]``, their features ``[B, K, F]``, ``[B, G]``."""
+    """Views of advice ``[B, SIZE]``, an array or a tensor.
+
+    Returns
+    -------
+    Actions ``[B, K]``, their features ``[B, K, F]``, and those of games ``[B, G]``.
+    """
     end = WAYS * (1 + OF_ACTION)
     return advice[:, :WAYS], advice[:, WAYS:end].reshape(-1, WAYS, OF_ACTION), advice[:, end:]
 

@@ -21,8 +21,8 @@ NOT_THERE = -1e6
 class ReasonTrunk(nn.Module):
     """Weighs every action: ``uint8[B, D + SIZE]`` to ``float32[B, 3 K + H]``.
 
-    That is their scores (all zero before anything was learned), whether each is the rule-based player's choice, and their numbers; and behind it a hidden
-    layer that sees the game alone, for the value.
+    That is their scores (all zero before anything was learned), whether each is the rule-based player's choice, and
+    their numbers; and behind it a hidden layer that sees the game alone, for the value.
     """
 
     def __init__(self, widths: Sequence[int]) -> None:

@@ -41,7 +41,7 @@ def at_scales(values: Floats, scales: Sequence[float]) -> list[Floats]:
 
 def columns(features: Sequence[Any], length: int) -> Floats:
     """Features ``[length]`` or ``[n, length]`` side by side, ``float32[length, features]``."""
-    rows = [np.reshape(feature, (-1, length)) for feature in features]
+    rows = [np.atleast_2d(feature) for feature in features]
     table = np.empty((length, sum(map(len, rows))), dtype=np.float32)
     start = 0
     for each in rows:
@@ -51,6 +51,6 @@ def columns(features: Sequence[Any], length: int) -> Floats:
 
 
 def one_hot(numbers: Ints, count: int) -> NDArray[np.bool_]:
-    """``bool[count, N]``"""
+    """Which of the numbers ``0 … count-1`` each is, ``bool[count, N]``."""
     hot: NDArray[np.bool_] = np.arange(count)[:, None] == numbers
     return hot
