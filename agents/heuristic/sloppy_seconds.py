@@ -365,6 +365,17 @@ def share_to_come(sight: Sight, choices: Choices) -> Floats:
 BLOCK = 2048  # information sets that are looked at together: what is in work stays in the processor's cache
 
 
+@dataclass(frozen=True)
+class Reasons:
+    """What speaks for each of L cards."""
+
+    worth: Floats  # [L] what all standings will be worth, on average
+    win: Floats  # [P, L] chance of each seat to take the trick
+    by_winner: Floats  # [P, L] what the standings will be worth if it does
+    points: Floats  # [4, L] points in the trick
+    share: Floats  # [4, L] own share of what is to come after it
+
+
 class SloppySecondsPlayer(DeterministicAgent):
     """The player; see the module for how it thinks.  Deterministic: it never uses ``view.keys``."""
 
@@ -387,19 +398,23 @@ class SloppySecondsPlayer(DeterministicAgent):
         legal = view.legal
         sight = read(view)
         choices = consider(sight, legal)
+        worth = np.full(legal.shape, -np.inf, dtype=np.float32)
+        worth[choices.row, choices.card] = self.reasons_for(sight, choices).worth
+        return worth
+
+    def reasons_for(self, sight: Sight, choices: Choices) -> Reasons:
+        """What speaks for each legal card."""
         win, added = chances(sight, choices)
         every = np.arange(len(choices.row))
         points = sight.pot.take(choices.row, axis=1)
         points[choices.suit, every] += VALUE[choices.card]
         points[choices.led, every] += added
-        worth = np.full(legal.shape, -np.inf, dtype=np.float32)
-        worth[choices.row, choices.card] = self.worth_of_tricks(
-            sight, choices.row, win, points, share_to_come(sight, choices)
-        )
-        return worth
+        share = share_to_come(sight, choices)
+        by_winner = self.worth_of_tricks(sight, choices.row, points, share)
+        return Reasons(_on_average(win, by_winner), win, by_winner, points, share)
 
-    def worth_of_tricks(self, sight: Sight, row: Ints, win: Floats, points: Floats, share: Floats) -> Floats:
-        """What the standings are worth after tricks that go to each seat with some chance, ``float32[L]``.
+    def worth_of_tricks(self, sight: Sight, row: Ints, points: Floats, share: Floats) -> Floats:
+        """What the standings are worth after tricks, by the seat that takes them, ``float32[P, L]``.
 
         Parameters
         ----------
@@ -407,8 +422,6 @@ class SloppySecondsPlayer(DeterministicAgent):
             What the seats know.
         row
             ``int64[L]``, the game of each trick.
-        win
-            ``float32[P, L]``, chance of each seat to take it.
         points
             ``float32[4, L]``, points in it.
         share
@@ -423,14 +436,22 @@ class SloppySecondsPlayer(DeterministicAgent):
         standing = (units * steps[:, None, None]).sum(axis=0).take(row, axis=1)
         column = (np.clip(share, 0, 1) * (SHARES - 1) + np.float32(0.5)).astype(np.int64)
         points = points * np.float32(1 / UNIT)
-        total = np.zeros(len(row), dtype=np.float32)
+        worth = np.empty((p, len(row)), dtype=np.float32)
         for seat in range(p):
             more = (exact[seat].take(row, axis=1) + points).astype(np.int64)
             more *= steps[seat]
             more += standing
             at = self.outlook.first.take(more) + column
-            total += win[seat] * self.outlook.worth.take(at).sum(axis=0)
-        return total
+            worth[seat] = self.outlook.worth.take(at).sum(axis=0)
+        return worth
+
+
+def _on_average(win: Floats, worth: Floats) -> Floats:
+    """Worth over who takes the tricks, ``float32[L]``; added up seat by seat, so that no trick bears on another."""
+    total = np.zeros(worth.shape[1], dtype=np.float32)
+    for chance, value in zip(win, worth, strict=True):
+        total += chance * value
+    return total
 
 
 AGENT = SloppySecondsPlayer

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 
-from . import sluff
+from . import sloppy_seconds, sluff
 from .scales import Weighed
 
-WAYS = 16
+WAYS = 17
 """K, at least as many as there are legal actions in any of the games."""
 OF_ACTION, OF_GAME = 48, 64
 """F and G, at least as many features as any of the games has; what a game lacks is zero."""
@@ -36,6 +36,7 @@ CHOSEN = 0
 """The feature of an action that is 1 for the one that the rule-based player chooses."""
 
 _PLAYERS: dict[str, Callable[[Game[Any, Any]], Callable[[InformationSet], Weighed]]] = {
+    "sloppy_seconds": sloppy_seconds.weigher,
     "sluff": sluff.weigher,
 }
 GAMES = tuple(_PLAYERS)

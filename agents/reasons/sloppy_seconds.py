@@ -1,0 +1,148 @@
+"""What the rule-based player of Sloppy Seconds makes of cards.
+
+Shape letters: **B** games, **P** seats, **L** legal cards of all games together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from slopes_envs import Game, InformationSet
+from slopes_envs.games.sloppy_seconds import CARDS, FIRST_BROKEN, FOLLOW, RANKS, SUITS, TRUMP
+
+from ..heuristic.sloppy_seconds import (
+    BLOCK,
+    HIGHER,
+    NO_SUIT,
+    POINTS_OF,
+    VALUE,
+    Choices,
+    Reasons,
+    Sight,
+    SloppySecondsPlayer,
+    consider,
+    read,
+    suits_of,
+)
+from .scales import Floats, Ints, Weighed, at_scales, behind, columns, one_hot, signed
+
+PLAYERS = tuple(CARDS)
+SEATS = max(PLAYERS)
+NEAR = (2.0, 10.0, 50.0)  # points: units of how far cards are behind the best
+ALL_POINTS = 91  # of a suit
+MANY = 60.0  # points, as many as are seldom in one trick
+
+
+def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
+    """Tells what the player makes of the cards in a view."""
+    player = SloppySecondsPlayer(game)
+
+    def weigh(view: InformationSet) -> Weighed:
+        rows = np.arange(len(view))
+        blocks = [view.take(rows[start : start + BLOCK]) for start in range(0, max(len(view), 1), BLOCK)]
+        weighed = [_weigh(player, block) for block in blocks]
+        if len(weighed) == 1:
+            return weighed[0]
+        starts = range(0, len(view), BLOCK)
+        shifted = [each._replace(row=each.row + start) for each, start in zip(weighed, starts, strict=True)]
+        return Weighed(*(np.concatenate(part) for part in zip(*shifted, strict=True)))
+
+    return weigh
+
+
+def _weigh(player: SloppySecondsPlayer, view: InformationSet) -> Weighed:
+    sight = read(view)
+    choices = consider(sight, view.legal)
+    reasons = player.reasons_for(sight, choices)
+    batch = len(view)
+    return Weighed(
+        row=choices.row,
+        action=choices.card,
+        of_action=_of_cards(sight, choices, reasons, batch),
+        of_game=_of_games(sight, player.game.num_players),
+    )
+
+
+def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> Floats:
+    """Features of cards, ``float32[L, …]``."""
+    c, row = choices, choices.row
+    every = np.arange(len(row))
+    distance = behind(row, reasons.worth, batch)
+    # The first of the best ones, as the player chooses.
+    best = np.flatnonzero(distance == 0)
+    first = best[np.unique(row[best], return_index=True)[1]]
+    hand, out = suits_of(sight.hand), suits_of(sight.out)
+    held, others = hand[c.suit, row], out[c.suit, row]
+    height = VALUE[c.card].astype(np.int64)
+    height = np.where(height == 1, RANKS, height - 1)  # the ace is the highest
+    higher = HIGHER[c.suit, height]
+    parts = [
+        np.isin(every, first),
+        *at_scales(distance, NEAR),
+        _for_all_seats(reasons.win),
+        _for_all_seats(signed(reasons.by_winner - reasons.by_winner.mean(axis=0), 30)),
+        c.holder == 0,
+        reasons.points[c.suit, every] / MANY,
+        reasons.points[c.led, every] / MANY,
+        reasons.points.sum(axis=0) / MANY,
+        VALUE[c.card] / RANKS,
+        height / RANKS,
+        c.suit == c.trump,
+        c.suit == c.led,
+        np.bitwise_count(held) / RANKS,
+        np.bitwise_count(held) == 1,
+        np.bitwise_count(others) / RANKS,
+        np.bitwise_count(sight.hand[row] & higher) / RANKS,
+        np.bitwise_count(sight.out[row] & higher) / RANKS,
+        reasons.share[c.suit, every],
+        reasons.share.mean(axis=0),
+        _standing(sight, c.suit, row),
+        _standing(sight, c.led, row),
+    ]
+    return columns(parts, len(row))
+
+
+def _for_all_seats(by_seat: Floats) -> Floats:
+    """The same with zeros for a seat that smaller tables lack: ``float32[SEATS, L]``."""
+    return np.pad(by_seat, ((0, SEATS - len(by_seat)), (0, 0)))
+
+
+def _standing(sight: Sight, suit: Ints, row: Ints) -> Floats:
+    """Points taken in a suit of each game, own first and then the others' from the most down, and what is to come."""
+    taken = sight.points[:, suit, row]
+    others = -np.sort(-taken[1:], axis=0)
+    left = POINTS_OF[(suits_of(sight.hand | sight.out)[suit, row]).astype(np.int64)] + sight.pot[suit, row]
+    shown = np.concatenate([taken[:1], _for_all_seats(others)[: SEATS - 1], left[None]])
+    return (shown / ALL_POINTS).astype(np.float32)
+
+
+def _of_games(sight: Sight, players: int) -> Floats:
+    """Features of games, ``float32[B, …]``."""
+    batch = len(sight.hand)
+    cards = np.bitwise_count(sight.hand)
+    trump = TRUMP[sight.context].astype(np.int64)
+    with_trump = trump != NO_SUIT
+    at = np.maximum(trump, 0), np.arange(batch)
+    trumps, trumps_out = (np.bitwise_count(suits_of(cards)[at]) * with_trump for cards in (sight.hand, sight.out))
+    ahead = np.sort(sight.points, axis=0)
+    own = sight.points[0]
+    lead = np.sort(own - sight.points[1:].max(axis=0), axis=0)  # suits are alike: only their order counts
+    parts = [
+        cards / 17,
+        one_hot(sight.to_come, SEATS),
+        with_trump,
+        FOLLOW[sight.context] != NO_SUIT,
+        FIRST_BROKEN[sight.context] != NO_SUIT,
+        trumps / RANKS,
+        trumps_out / RANKS,
+        (own == ahead[-1]).sum(axis=0) / SUITS,
+        (own == ahead[-2]).sum(axis=0) / SUITS,
+        own.sum(axis=0) / (2 * ALL_POINTS),
+        sight.pot.sum(axis=0) / MANY,
+        signed(lead, ALL_POINTS),
+        one_hot(np.full(batch, PLAYERS.index(players)), len(PLAYERS)),
+    ]
+    return columns(parts, batch)
