@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from helpers import staggered
 from rich.console import Console
+from suited import SUITED, as_override
 
 from slopes_agents import make_agent
 from slopes_agents.advice import Choice, make_adviser, observed
@@ -26,8 +28,8 @@ SMALL = ["games=16", "moves=40", "evaluation.opponents=[random]", "evaluation.de
 
 
 def shape_of(name: str, *, suits: bool) -> NetworkShape:
-    shape = load_config(default_config_path(name)).network.shape()
-    return NetworkShape((12, 20), shape.left_out, shape.suits if suits else None, advice="heuristic")
+    shape = SUITED.get(name, NetworkShape((12, 20)))
+    return replace(shape, suits=shape.suits if suits else None, advice="heuristic")
 
 
 def view_of(name: str, batch: int = 60) -> InformationSet:
@@ -61,11 +63,9 @@ def test_an_untrained_policy_follows_the_advice(name: str, suits: bool, tmp_path
     """As the run begins: the policy of a new learner, and the file that it writes."""
     overrides = [*SMALL, "network.advice=heuristic", "warm_start=null", "look_ahead=null", "mirror=null"]
     overrides += ["opponents=[]", "variants=[]", "learning_rate={start: 1.0e-7, end: 0}"]
-    config = load_config(default_config_path(name))
-    if not suits:
-        overrides.append("network.suits=null")
-    elif config.network.suits is None:
+    if suits and name not in SUITED:
         pytest.skip("a game without suits that are alike")
+    overrides += ["network.layers=[12,20]", as_override(name) if suits else "network.suits=null"]
     model = run(name, out=tmp_path, decisions=1, overrides=overrides, console=Console(file=io.StringIO()))
     game = make_game(name)
     view = view_of(name)
@@ -86,7 +86,7 @@ def test_an_untrained_policy_follows_the_advice(name: str, suits: bool, tmp_path
 @pytest.mark.parametrize("name", ["slopes", "sloppy_seconds", "sluff"])
 def test_every_feature_and_all_advice_is_seen_once(name: str) -> None:
     game = make_game(name)
-    for suits in {False, load_config(default_config_path(name)).network.suits is not None}:
+    for suits in {False, name in SUITED}:
         shape = shape_of(name, suits=suits)
         trunk: Any = PolicyNetwork(shape, game.observation, game.num_actions).trunk.inner
         seen = [*trunk.own.tolist(), *trunk.common.tolist()] if suits else trunk.seen.tolist()
@@ -95,7 +95,7 @@ def test_every_feature_and_all_advice_is_seen_once(name: str) -> None:
 
 
 def test_it_is_saved_shipped_and_asked_again(tmp_path: Path) -> None:
-    overrides = [*SMALL, "network.layers=[12,20]"]
+    overrides = [*SMALL, "network.layers=[12,20]", "network.advice=heuristic"]
     overrides += ["look_ahead={agent: heuristic, decisions: 600, part: 0.2}", "variants=[]"]
     run("sluff", out=tmp_path / "run", decisions=1300, overrides=overrides, console=Console(file=io.StringIO()))
     made = ship.ship(tmp_path / "run" / "last.zip", tmp_path / "sluff.slopes", "float32")
@@ -142,6 +142,7 @@ def test_files_ask_nobody_but_players_of_the_library(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="adviser of a network"):
         NetworkShape((8,), advice="ppo")
     with pytest.raises(
-        ValueError, match=r"network\.advice: Input should be 'greedy', 'heuristic' or 'afterstates', got 'ppo'"
+        ValueError,
+        match=r"network\.advice: Input should be 'greedy', 'heuristic', 'afterstates' or 'reasons', got 'ppo'",
     ):
         load_config(default_config_path("slopes"), ["network.advice=ppo"])

@@ -9,31 +9,22 @@ import numpy as np
 import pytest
 import torch
 from helpers import staggered
+from suited import SUITED
 
 from slopes_agents.learned import load_network
 from slopes_agents.network import NetworkShape, PolicyNetwork, SuitShape, SuitTrunk
 from slopes_envs import InformationSet, make_game
 from slopes_training import ship
-from slopes_training.config import default_config_path, load_config
 from slopes_training.policies import Critic, SelfPlayPolicy
 from slopes_training.selfplay import SelfPlayMaskablePPO
 from slopes_training.tables import SelfPlayEnv, Tables
-
-SUITED = ["slippery_slope", "sloppy_seconds", "sluff"]
-
-
-def shape_of(name: str, layers: tuple[int, ...] = (12, 20)) -> NetworkShape:
-    """The shape that the game's configuration gives, but narrow."""
-    shape = load_config(default_config_path(name)).network.shape()
-    assert shape.suits is not None
-    return NetworkShape(layers, shape.left_out, shape.suits)
 
 
 def network_of(name: str) -> tuple[Any, PolicyNetwork]:
     game = make_game(name, match="hand")
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        return game, PolicyNetwork(shape_of(name), game.observation, game.num_actions).eval()
+        return game, PolicyNetwork(SUITED[name], game.observation, game.num_actions).eval()
 
 
 @pytest.mark.parametrize("name", SUITED)
@@ -42,14 +33,14 @@ def test_every_feature_is_seen_once(name: str) -> None:
     trunk = network.trunk
     assert isinstance(trunk, SuitTrunk)
     seen = [*trunk.own.tolist(), *trunk.common.tolist()]
-    assert sorted(seen) == shape_of(name).seen(game.observation)
+    assert sorted(seen) == SUITED[name].seen(game.observation)
 
 
 @pytest.mark.parametrize("name", SUITED)
 def test_suits_are_names(name: str) -> None:
     """With the suits of what is seen turned round, the logits of the cards turn with them, and the others stay."""
     game, network = network_of(name)
-    trunk, suits = network.trunk, shape_of(name).suits
+    trunk, suits = network.trunk, SUITED[name].suits
     assert isinstance(trunk, SuitTrunk) and suits is not None
     state = staggered(game, 60, 40)
     observed = torch.from_numpy(game.observe(state, np.maximum(state.seat, 0)))
@@ -88,7 +79,7 @@ def test_it_learns_and_ships(name: str, tmp_path: Path) -> None:
     model = SelfPlayMaskablePPO(
         SelfPlayPolicy,
         SelfPlayEnv([Tables(game, 8, seed=1)]),
-        network=shape_of(name),
+        network=SUITED[name],
         n_steps=40,
         batch_size=64,
         seed=1,
@@ -111,7 +102,7 @@ def test_it_learns_and_ships(name: str, tmp_path: Path) -> None:
 
 
 def test_shapes_go_through_json() -> None:
-    shape = shape_of("sluff")
+    shape = SUITED["sluff"]
     assert NetworkShape.from_json(shape.as_json()) == shape
 
 
@@ -140,10 +131,10 @@ def test_a_network_of_suits_has_two_widths() -> None:
 @pytest.mark.parametrize("name", SUITED)
 def test_a_critic_that_sees_all_shares_too(name: str) -> None:
     game = make_game(name, match="hand")
-    critic = Critic(shape_of(name), game.observation_all)
+    critic = Critic(SUITED[name], game.observation_all)
     trunk = critic.trunk
     assert isinstance(trunk, SuitTrunk)
-    left_out = shape_of(name).left_out
+    left_out = SUITED[name].left_out
     kept = [plane.size for plane in game.observation_all if plane.name not in left_out]
     assert len(trunk.own) + len(trunk.common) == sum(kept)
     hands = game.observation_all.slices["all_hands"]

@@ -25,6 +25,7 @@ from slopes_agents.network import (
     make_value_head,
     masked_log_probabilities,
 )
+from slopes_agents.reasons.network import ReasonTrunk
 from slopes_envs import Layout
 
 from .past import sample
@@ -165,6 +166,12 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         if not isinstance(trunk, AfterstateTrunk):
             raise TypeError(f"expected a network that sees afterstates, got {type(trunk).__name__}")
         return trunk
+
+    def settle(self, observations: Tensor) -> None:
+        """Let a network that counts by means and spreads take them from what a run has seen first."""
+        trunk: Any = self.features_extractor.trunk
+        if isinstance(trunk, ReasonTrunk):
+            trunk.settle(observations)
 
     def sample(self, encoded: Tensor, legal: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Sample actions, from what :meth:`extract_features` gives.

@@ -376,6 +376,10 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self._update_learning_rate(self.policy.optimizer)
         self.ent_coef = self._annealed(self.ent_coef_start, self.ent_coef_end)
         rollout = self._rollout
+        if self.iteration == 1:
+            self.policy.settle(torch.from_numpy(rollout.observations.reshape(-1, rollout.observations.shape[-1])))
+            if self.magnet is not None:
+                self.magnet = self.policy.network()
         if rollout.phase is Phase.COPY:
             assert self.warm_start is not None
             copy_choices(self, rollout, self.warm_start)

@@ -16,6 +16,8 @@ from . import CHOSEN, FULL, NO_ACTION, OF_ACTION, OF_GAME, SIZE, WAYS, parts
 
 NOT_THERE = -1e6
 """Logit of an action that is not shown."""
+LEAST_SPREAD = 0.05
+"""What counts as the spread of a feature at least."""
 
 
 class ReasonTrunk(nn.Module):
@@ -25,8 +27,14 @@ class ReasonTrunk(nn.Module):
     their numbers; and behind it a hidden layer that sees the game alone, for the value.
     """
 
+    mean: Tensor
+    spread: Tensor
+
     def __init__(self, widths: Sequence[int]) -> None:
         super().__init__()
+        # Of the features of actions and games, as :meth:`settle` finds them.
+        self.register_buffer("mean", torch.zeros(OF_ACTION + OF_GAME))
+        self.register_buffer("spread", torch.ones(OF_ACTION + OF_GAME))
         self.action = nn.Linear(OF_ACTION, widths[0])
         self.game = nn.Linear(OF_GAME, widths[0], bias=False)
         self.hidden = _layers(widths)
@@ -34,17 +42,31 @@ class ReasonTrunk(nn.Module):
         self.whole = _layers([OF_GAME, *widths])
         self.width = 3 * WAYS + widths[-1]
 
+    def settle(self, observations: Tensor) -> None:
+        """Take the means and spreads of features over ``uint8[B, D + SIZE]``: what is seen from now on counts by them.
+
+        Features that are nearly constant are not blown up.
+        """
+        actions, of_actions, of_games = parts(observations[:, -SIZE:])
+        for seen, place in ((of_actions[actions != NO_ACTION], slice(OF_ACTION)), (of_games, slice(OF_ACTION, None))):
+            spread, mean = torch.std_mean(seen.float() / FULL, dim=0)
+            self.mean[place], self.spread[place] = mean, spread.clamp(min=LEAST_SPREAD)
+
     def forward(self, observations: Tensor) -> Tensor:
         """Weigh what is shown behind the observations."""
-        return torch.cat([self.for_policy(observations), self.whole(_of_games(observations))], dim=1)
+        return torch.cat([self.for_policy(observations), self.whole(self._of_games(observations))], dim=1)
+
+    def _of_games(self, observations: Tensor) -> Tensor:
+        seen = parts(observations[:, -SIZE:])[2].float() / FULL
+        return (seen - self.mean[OF_ACTION:]) / self.spread[OF_ACTION:]
 
     def for_policy(self, observations: Tensor) -> Tensor:
         """The same without the layer for the value, ``float32[B, 3 K]``: what a move takes."""
         actions, of_actions, _ = parts(observations[:, -SIZE:])
         there = actions != NO_ACTION
         row, place = there.nonzero(as_tuple=True)
-        seen = of_actions[row, place].float() / FULL
-        hidden = torch.relu(self.action(seen) + self.game(_of_games(observations))[row])
+        seen = (of_actions[row, place].float() / FULL - self.mean[:OF_ACTION]) / self.spread[:OF_ACTION]
+        hidden = torch.relu(self.action(seen) + self.game(self._of_games(observations))[row])
         scores = torch.full(actions.shape, NOT_THERE)
         scores[row, place] = self.hidden(hidden) @ self.last[:-1] + self.last[-1]
         return torch.cat([scores, of_actions[..., CHOSEN].float() / FULL, actions.float()], dim=1)
@@ -55,10 +77,6 @@ def _layers(widths: Sequence[int]) -> nn.Sequential:
     for before, after in pairwise(widths):
         layers += [nn.Linear(before, after), nn.ReLU()]
     return nn.Sequential(*layers)
-
-
-def _of_games(observations: Tensor) -> Tensor:
-    return parts(observations[:, -SIZE:])[2].float() / FULL
 
 
 def chosen(observations: Tensor, num_actions: int) -> Tensor:

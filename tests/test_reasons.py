@@ -1,0 +1,188 @@
+"""Networks that see what the rule-based player makes of every action."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from helpers import staggered
+from rich.console import Console
+
+from slopes_agents import make_agent
+from slopes_agents.advice import make_adviser, observed
+from slopes_agents.heuristic import sloppy_seconds, sluff
+from slopes_agents.learned import LearnedAgent, load_network
+from slopes_agents.network import NetworkShape, PolicyNetwork, advised
+from slopes_agents.reasons import CHOSEN, FULL, GAMES, NO_ACTION, OF_ACTION, OF_GAME, SIZE, Reasons, parts
+from slopes_agents.reasons.network import NOT_THERE
+from slopes_envs import InformationSet, game_names, make_game
+from slopes_training import ship
+from slopes_training.config import default_config_path, load_config
+from slopes_training.train import run
+
+TABLES = [
+    ("sloppy_seconds", {"num_players": 3}),
+    ("sloppy_seconds", {"num_players": 4}),
+    *(("sluff", {"num_players": players}) for players in (4, 6, 8, 10)),
+    ("sluff", {"allow_zero_bid": True}),
+]
+SMALL = ["games=24", "moves=40", "evaluation.opponents=[random]", "evaluation.deals=2", "network.layers=[12,10]"]
+
+
+def view_of(name: str, options: dict[str, Any], batch: int = 200) -> InformationSet:
+    """Seats to move in matches that are played at random up to different moves: some of them are over."""
+    game = make_game(name, **options, match="hand")
+    state = staggered(game, batch, 150)
+    return InformationSet(game, state, np.maximum(state.seat, 0))
+
+
+@pytest.mark.parametrize(("name", "options"), TABLES)
+def test_all_legal_actions_are_shown_with_the_choice(name: str, options: dict[str, Any]) -> None:
+    view = view_of(name, options)
+    actions, of_actions, of_games = parts(Reasons(view.game).advise(view))
+    there = actions != NO_ACTION
+    for legal, row, shown in zip(view.legal, actions, there, strict=True):
+        assert np.array_equal(np.sort(row[shown]), np.flatnonzero(legal))
+    live = view.legal.any(axis=1)
+    assert live.any() and not live.all()
+    choice = of_actions[..., CHOSEN] == FULL
+    assert np.array_equal(choice.sum(axis=1), live)
+    assert np.array_equal(actions[choice], make_agent("heuristic", view.game).act(view)[live])
+    assert not of_actions[~there].any()
+    assert of_games.shape == (len(view), OF_GAME)
+
+
+@pytest.mark.parametrize(("name", "options"), TABLES)
+def test_advice_of_a_game_does_not_depend_on_the_batch(name: str, options: dict[str, Any]) -> None:
+    view = view_of(name, options, batch=40)
+    together = Reasons(view.game).advise(view)
+    for i in range(len(view)):
+        assert np.array_equal(Reasons(view.game).advise(view.take(np.array([i])))[0], together[i])
+    many = view.take(np.arange(len(view)).repeat(60))  # several blocks
+    assert np.array_equal(Reasons(view.game).advise(many)[::60], together)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_it_knows_no_more_than_its_seat(name: str) -> None:
+    game = make_game(name)
+    state = staggered(game, 60, 40)
+    state = state.take(np.flatnonzero(state.seat >= 0))
+    keys = np.arange(len(state), dtype=np.uint64)
+    world = game.resample(state, state.seat.astype(np.int64), keys)
+    adviser = Reasons(game)
+    assert np.array_equal(*(adviser.advise(InformationSet(game, each)) for each in (state, world)))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_seats_that_wait_are_shown_no_actions(name: str) -> None:
+    game = make_game(name)
+    state = staggered(game, 20, 30)
+    waiting = InformationSet(game, state, (state.seat + 1) % game.num_players)
+    actions, of_actions, _ = parts(Reasons(game).advise(waiting))
+    assert (actions == NO_ACTION).all() and not of_actions.any()
+
+
+def test_it_asks_players_that_tell_their_reasons() -> None:
+    for name in set(game_names()) - set(GAMES):
+        with pytest.raises(ValueError, match=f"expected a game of sloppy_seconds or sluff, got {name}"):
+            make_adviser("reasons", make_game(name))
+
+
+def test_a_bid_is_weighed_by_what_the_player_expects() -> None:
+    """The last seat of a team bids what promises most, so what it bids is not behind anything else but the sluff."""
+    game = make_game("sluff", match="hand")
+    state = staggered(game, 400, 4)
+    last = InformationSet(game, state.take(np.flatnonzero(state.moves == 3)))
+    know = sluff.read(last)
+    seen = sluff.SluffPlayer(game).prospects(know)
+    assert seen.is_last.all()
+    actions, of_actions, _ = parts(Reasons(game).advise(last))
+    behind = of_actions[..., 30 + 5]  # the smaller unit, behind the features of cards
+    chosen = of_actions[..., CHOSEN] == FULL
+    numbers = (actions != NO_ACTION) & (actions != 0)
+    best = np.where(numbers, behind, 255).min(axis=1)
+    by_number = chosen & numbers
+    rows = by_number.any(axis=1)
+    assert rows.sum() > 10
+    assert np.array_equal(behind[by_number], best[rows])
+
+
+def test_the_standing_of_sloppy_seconds_adds_up() -> None:
+    """Points taken, in the trick and in the hands are all the points of a suit."""
+    game = make_game("sloppy_seconds", match="hand")
+    view = InformationSet(game, staggered(game, 100, 40))
+    _, of_actions, _ = parts(Reasons(game).advise(view))
+    actions = parts(Reasons(game).advise(view))[0]
+    shown = of_actions[actions != NO_ACTION]
+    standing = shown[:, 27:32].astype(int)  # of the suit of the card
+    assert np.abs(standing.sum(axis=1) - FULL).max() <= 3  # five roundings
+    assert len(sloppy_seconds.read(view).hand) == len(view)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_an_untrained_network_follows_the_player(name: str) -> None:
+    view = view_of(name, {})
+    view = view.take(np.flatnonzero(view.legal.any(axis=1)))
+    game, shape = view.game, NetworkShape((8, 6), advice="reasons", sharpness=30.0)
+    network = PolicyNetwork(shape, game.observation, game.num_actions).eval()
+    adviser = make_adviser("reasons", game)
+    choice = make_agent("heuristic", game).act(view)
+    agent = LearnedAgent(game, network, adviser=adviser)
+    assert np.array_equal(agent.act(view), choice)
+    seen = torch.from_numpy(observed(view, adviser))
+    assert np.array_equal(advised(shape, seen, game.num_actions).argmax(dim=1).numpy(), choice)
+    with torch.inference_mode():
+        logits, values = network(seen)
+        assert torch.equal(network.logits(seen), logits)
+    assert values.shape == (len(view),)
+    assert np.array_equal((logits > NOT_THERE / 2).numpy(), view.legal)
+
+
+def test_every_action_is_weighed_by_itself() -> None:
+    """What a network says of an action depends on that action and the game, not on the other actions."""
+    view = view_of("sluff", {})
+    view = view.take(np.flatnonzero(view.legal.sum(axis=1) > 2))
+    game = view.game
+    network = PolicyNetwork(NetworkShape((8, 6), advice="reasons"), game.observation, game.num_actions).eval()
+    torch.nn.init.normal_(network.trunk.last, generator=torch.Generator().manual_seed(1))  # type: ignore[union-attr]
+    seen = torch.from_numpy(observed(view, make_adviser("reasons", game)))
+    less = seen.clone()
+    actions, of_actions, _ = parts(less[:, -SIZE:])
+    actions[:, 1], of_actions[:, 1] = NO_ACTION, 0
+    with torch.inference_mode():
+        before, after = network.logits(seen), network.logits(less)
+    gone = (before != after).nonzero()
+    assert len(gone) == len(view)
+    assert torch.equal(gone[:, 1], parts(seen[:, -SIZE:])[0][:, 1].long())
+    assert of_actions.shape[2] == OF_ACTION
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_it_is_trained_saved_shipped_and_asked_again(name: str, tmp_path: Path) -> None:
+    overrides = [*SMALL, "network.advice=reasons", "opponents=[]"]
+    overrides += ["look_ahead={agent: heuristic, decisions: 900, part: 0.3, learn: worth, doubt: 0.01}"]
+    model = run(name, out=tmp_path / "run", decisions=2500, overrides=overrides, console=Console(file=io.StringIO()))
+    assert model.policy.network().trunk.last.abs().sum() > 0  # something was learned
+    made = ship.ship(tmp_path / "run" / "last.zip", tmp_path / "it.slopes", "float32")
+    assert made["header"]["network"]["advice"] == "reasons" and made["agreement"] == 1
+    view = view_of(name, {})
+    view = view.take(np.flatnonzero(view.legal.any(axis=1)))
+    network = load_network(tmp_path / "it.slopes", view.game)
+    assert isinstance(make_adviser(network.shape.advice, view.game), Reasons)
+    agents = [make_agent(f"ppo:{tmp_path / file}", view.game) for file in ("it.slopes", "run/last.zip")]
+    assert np.array_equal(*[agent.probabilities(view) for agent in agents])
+    search = make_agent(f"search:ppo:{tmp_path / 'it.slopes'},worlds=2,depth=2", view.game)
+    part = view.take(np.arange(3))
+    assert part.legal[np.arange(3), search.act(part)].all()
+
+
+def test_a_network_that_sees_reasons_has_no_suits() -> None:
+    suits = 'network.suits={"cards": ["hand"]}'
+    with pytest.raises(ValueError, match="a network that sees reasons has no suits"):
+        load_config(default_config_path("sluff"), ["network.advice=reasons", suits])
+    with pytest.raises(ValueError, match="has no suits"):
+        NetworkShape.from_json({"layers": [8, 8], "advice": "reasons", "suits": {"cards": ["hand"]}})
