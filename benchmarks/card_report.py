@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from slopes_agents.advice import AFTERSTATES
+from slopes_agents.advice import AFTERSTATES, REASONS
 from slopes_envs import game_names, make_game
 from slopes_training.provenance import short_commit
 
@@ -240,6 +240,8 @@ def _sees(policy: Mapping[str, Any]) -> str:
     adviser = network.get("advice")
     if adviser == AFTERSTATES:
         return "for each end of the turn that it is shown"
+    if adviser == REASONS:
+        return "for each legal action, which it sees by what `heuristic` makes of it"
     left_out = ", ".join(network.get("left_out") or []) or "nothing"
     advice = f"; beside them it sees what `{adviser}` would do" if adviser else ""
     return f"of the observation's {policy['features']:,} features it does not see: {left_out}{advice}"
@@ -277,6 +279,9 @@ ASKS: dict[str | None, str] = {
     None: "",
     AFTERSTATES: (
         ", and asks `heuristic` at every move how the turn can end: the network has learned what that is worth"
+    ),
+    REASONS: (
+        ", and asks `heuristic` at every move what it makes of each action: the network has learned to weigh it"
     ),
 }
 """What a policy does at every move besides, by its advice."""
