@@ -4,7 +4,7 @@
   to depart from it (residual policy learning, Silver et al. 2018).
 - ``afterstates`` (Slopes): how the turn can end, the best ends by the judgement of ``heuristic``
   (:mod:`.afterstates`).  The policy begins close to that judgement.
-- ``reasons`` (Sloppy Seconds, Sluff): what ``heuristic`` makes of every action (:mod:`.reasons`).  The policy begins
+- ``reasons`` (the trick games): what ``heuristic`` makes of every action (:mod:`.reasons`).  The policy begins
   close to its choice.
 
 Shape letters: **B** games, **D** features of the observation, **A** actions.

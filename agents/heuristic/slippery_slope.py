@@ -419,6 +419,18 @@ class Choices:
     needed: Ints  # tricks, this one included
 
 
+@dataclass(frozen=True)
+class Reasons:
+    """What speaks for each of L cards: expected scores of the hand, and chances."""
+
+    worth: Floats  # [L] all together
+    chance: Floats  # [L] that it takes the trick
+    if_won: Floats  # [L] expected score if it does
+    if_lost: Floats  # [L] and if it does not
+    made_won: Floats  # [L] chance to make the bid if it does
+    made_lost: Floats  # [L] and if it does not
+
+
 class SlipperySlopePlayer(DeterministicAgent):
     """The player; see the module for how it thinks.  Deterministic: it never uses ``view.keys``."""
 
@@ -449,9 +461,14 @@ class SlipperySlopePlayer(DeterministicAgent):
 
     def worth_of_bids(self, know: Knowledge) -> Floats:
         """Expected score of every bid, ``float64[B, 11]``."""
+        made, miss = self.prospects_of_bids(know)
+        return np.arange(BIDS) * made - miss
+
+    def prospects_of_bids(self, know: Knowledge) -> tuple[Floats, Floats]:
+        """How likely every bid is to be made, and how far from it the tricks will be on average: ``float64[B, 11]``."""
         floor, ceiling = self.experience.bounds(know.hand, know.out)
         bids = np.arange(BIDS)
-        made, miss = self.experience.prospects(
+        return self.experience.prospects(
             np.full((len(floor), 1), HAND),
             know.leads[:, None],
             bids,
@@ -459,19 +476,22 @@ class SlipperySlopePlayer(DeterministicAgent):
             ceiling[:, None],
             makeup(know.hand)[:, None],
         )
-        return bids * made - miss
 
     # -- playing ---------------------------------------------------------------------------------------------------
 
     def worth_of_cards(self, choices: Choices) -> Floats:
         """Expected score by legal card, ``float64[L]``: if it takes this trick, and if not, weighed by the chance."""
+        return self.reasons_for(choices).worth
+
+    def reasons_for(self, choices: Choices) -> Reasons:
+        """What speaks for each legal card."""
         c, experience = choices, self.experience
         chance = experience.chance_to_win(c.to_come, c.left, c.nobody_can, c.nobody_must)
-        made, miss = experience.prospects(c.left, True, c.needed - 1, c.floor, c.ceiling, c.makeup)
-        if_won = c.bid * made - miss
-        made, miss = experience.prospects(c.left, False, c.needed, c.floor, c.ceiling, c.makeup)
-        if_lost = c.bid * made - miss
-        return chance * if_won + (1 - chance) * if_lost
+        made_won, miss = experience.prospects(c.left, True, c.needed - 1, c.floor, c.ceiling, c.makeup)
+        if_won = c.bid * made_won - miss
+        made_lost, miss = experience.prospects(c.left, False, c.needed, c.floor, c.ceiling, c.makeup)
+        if_lost = c.bid * made_lost - miss
+        return Reasons(chance * if_won + (1 - chance) * if_lost, chance, if_won, if_lost, made_won, made_lost)
 
     def consider(self, know: Knowledge, legal: NDArray[np.bool_]) -> Choices:
         """Count for every legal card who could beat it, and what the hand is without it.

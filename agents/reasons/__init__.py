@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 
-from . import sloppy_seconds, sluff
+from . import slippery_slope, sloppy_seconds, sluff
 from .scales import Weighed
 
 WAYS = 17
@@ -36,6 +36,7 @@ CHOSEN = 0
 """The feature of an action that is 1 for the one that the rule-based player chooses."""
 
 _PLAYERS: dict[str, Callable[[Game[Any, Any]], Callable[[InformationSet], Weighed]]] = {
+    "slippery_slope": slippery_slope.weigher,
     "sloppy_seconds": sloppy_seconds.weigher,
     "sluff": sluff.weigher,
 }

@@ -27,7 +27,7 @@ from ..heuristic.sloppy_seconds import (
     read,
     suits_of,
 )
-from .scales import Floats, Ints, Weighed, at_scales, behind, columns, one_hot, signed
+from .scales import Floats, Ints, Weighed, at_scales, behind, columns, first_of_the_best, one_hot, signed
 
 PLAYERS = tuple(CARDS)
 SEATS = max(PLAYERS)
@@ -71,16 +71,13 @@ def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> F
     c, row = choices, choices.row
     every = np.arange(len(row))
     distance = behind(row, reasons.worth, batch)
-    # The first of the best ones, as the player chooses.
-    best = np.flatnonzero(distance == 0)
-    first = best[np.unique(row[best], return_index=True)[1]]
     hand, out = suits_of(sight.hand), suits_of(sight.out)
     held, others = hand[c.suit, row], out[c.suit, row]
     height = VALUE[c.card].astype(np.int64)
     height = np.where(height == 1, RANKS, height - 1)  # the ace is the highest
     higher = HIGHER[c.suit, height]
     parts = [
-        np.isin(every, first),
+        first_of_the_best(row, distance),
         *at_scales(distance, NEAR),
         _for_all_seats(reasons.win),
         _for_all_seats(signed(reasons.by_winner - reasons.by_winner.mean(axis=0), 30)),

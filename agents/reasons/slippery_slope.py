@@ -1,0 +1,166 @@
+"""What the rule-based player of Slippery Slope makes of bids and cards.
+
+Shape letters: **B** games, **P** seats, **L** legal actions of all games together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from slopes_envs import Game, InformationSet
+from slopes_envs.games.slippery_slope import BIDS, DIRECTION, FOLLOW, HAND, RANKS, SUITS, Direction, P
+
+from ..heuristic.slippery_slope import (
+    ACES,
+    BEATEN_BY,
+    BETTER_OTHER_WAY,
+    BETTER_OWN_WAY,
+    JOKERS,
+    NO_SUIT,
+    SUIT,
+    SUIT_CARDS,
+    UNIT,
+    A,
+    Choices,
+    Knowledge,
+    Reasons,
+    SlipperySlopePlayer,
+    read,
+)
+from .scales import Floats, Weighed, at_scales, behind, columns, first_of_the_best, one_hot, signed
+
+NEAR = (0.3, 1.5, 6.0)  # points: units of how far actions are behind the best
+OF_CARD, OF_BID = 34, 8  # features beside that of the choice
+
+
+def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
+    """Tells what the player makes of the actions in a view."""
+    player = SlipperySlopePlayer(game)
+
+    def weigh(view: InformationSet) -> Weighed:
+        know, legal = read(view), view.legal
+        batch = len(view)
+        bidding = np.flatnonzero(legal[:, 0])
+        cards = legal.copy()
+        cards[:, :BIDS] = False
+        choices = player.consider(know, cards)
+        of_cards = np.zeros((len(choices.row), 1 + OF_CARD + OF_BID), dtype=np.float32)
+        of_cards[:, : 1 + OF_CARD] = _of_cards(know, choices, player.reasons_for(choices), batch)
+        asked = know.take(bidding)
+        of_bids = np.zeros((len(bidding) * BIDS, 1 + OF_CARD + OF_BID), dtype=np.float32)
+        shown = _of_bids(player, asked)
+        of_bids[:, 0], of_bids[:, 1 + OF_CARD :] = shown[:, 0], shown[:, 1:]
+        rows = np.concatenate([choices.row, bidding.repeat(BIDS)])
+        order = np.argsort(rows, kind="stable")  # a game has either bids or cards
+        return Weighed(
+            row=rows[order],
+            action=np.concatenate([choices.action, np.tile(np.arange(BIDS), len(bidding))])[order],
+            of_action=np.concatenate([of_cards, of_bids])[order],
+            of_game=_of_games(player, know, view),
+        )
+
+    return weigh
+
+
+def _count(bits: Any) -> Any:
+    return np.bitwise_count(bits).astype(np.float32)
+
+
+def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -> Floats:
+    """Features of cards, with that of the choice, ``float32[L, 1 + OF_CARD]``."""
+    c, row, card = choices, choices.row, choices.action - BIDS
+    hand, out, suit = know.hand[row], know.out[row], SUIT[card]
+    distance = behind(row, reasons.worth, batch)
+    of_suit, out_of_suit = hand & SUIT_CARDS[suit], out & SUIT_CARDS[suit]
+    void = know.voids[1:, row] >> suit & (suit != NO_SUIT)
+    rank = np.where(suit == NO_SUIT, RANKS + card % 2, card % RANKS)
+    left = np.maximum(c.left, 1)
+    parts = [
+        first_of_the_best(row, distance),
+        *at_scales(distance, NEAR),
+        reasons.chance,
+        signed(reasons.if_won - reasons.if_lost, 8),
+        reasons.made_won,
+        reasons.made_lost,
+        c.nobody_can,
+        c.nobody_must,
+        c.floor / UNIT / left,
+        c.ceiling / UNIT / left,
+        signed(c.needed - c.floor / UNIT, 5),
+        signed(c.needed - c.ceiling / UNIT, 5),
+        one_hot(rank, RANKS + 2),
+        FOLLOW[know.context[row]] == suit,
+        _count(of_suit) / RANKS,
+        _count(of_suit) == 1,
+        _count(out_of_suit) / RANKS,
+        _count(out & BETTER_OWN_WAY[card]) / RANKS,
+        _count(out & BETTER_OTHER_WAY[card]) / RANKS,
+        _count(hand & BETTER_OWN_WAY[card]) / RANKS,
+        _count(hand & BETTER_OTHER_WAY[card]) / RANKS,
+        _count(out & BEATEN_BY[know.context[row] * A + c.action]) / 9,
+        (out_of_suit & ACES) != 0,
+        void,
+    ]
+    return columns(parts, len(row))
+
+
+def _of_bids(player: SlipperySlopePlayer, know: Knowledge) -> Floats:
+    """Features of the eleven bids of games, with that of the choice, ``float32[B * 11, 1 + OF_BID]``."""
+    batch = len(know.hand)
+    made, miss = player.prospects_of_bids(know)
+    floor, ceiling = (np.repeat(each / UNIT, BIDS) for each in player.experience.bounds(know.hand, know.out))
+    bids = np.tile(np.arange(BIDS), batch)
+    row = np.arange(batch).repeat(BIDS)
+    distance = behind(row, (np.arange(BIDS) * made - miss).reshape(-1), batch)
+    parts = [
+        first_of_the_best(row, distance),
+        np.ones(batch * BIDS),
+        bids / HAND,
+        *at_scales(distance, NEAR[1:]),
+        made.reshape(-1),
+        miss.reshape(-1) / 5,
+        signed(bids - floor, HAND),
+        signed(bids - ceiling, HAND),
+    ]
+    return columns(parts, len(row))
+
+
+def _of_games(player: SlipperySlopePlayer, know: Knowledge, view: InformationSet) -> Floats:
+    """Features of games, ``float32[B, …]``."""
+    batch = len(view)
+    planes = view.features
+    cards = know.cards_left[0]
+    floor, ceiling = (each / UNIT for each in player.experience.bounds(know.hand, know.out))
+    bidding = view.legal[:, 0]
+    bid, needed = (np.where(bidding, 0, each) for each in (know.bid, know.needed))
+    tricks = planes["tricks"].sum(axis=2, dtype=np.float32).T
+    lengths = np.sort([_count(know.hand & SUIT_CARDS[suit]) for suit in range(SUITS)], axis=0)
+    parts = [
+        bidding,
+        cards / HAND,
+        bid / HAND,
+        signed(needed, HAND),
+        (needed == 0) & ~bidding,
+        needed < 0,
+        floor / HAND,
+        ceiling / HAND,
+        signed(needed - floor, 5),
+        signed(needed - ceiling, 5),
+        one_hot(know.to_come, P),
+        know.leads,
+        one_hot(DIRECTION[know.context].astype(np.int64), len(Direction)),
+        tricks / HAND,
+        planes["bids"][:, 1:].argmax(axis=2).T / HAND,  # where they are shown
+        planes["bids"][:, 1:].any(axis=2).T,
+        _count(know.hand & JOKERS) / 2,
+        _count(know.out & JOKERS) / 2,
+        _count(know.hand & ACES) / SUITS,
+        _count(know.out & ACES) / SUITS,
+        lengths / RANKS,
+        know.certain[1:] / HAND,
+        np.bitwise_count(know.voids[1:].astype(np.uint64)) / SUITS,
+    ]
+    return columns(parts, batch)
