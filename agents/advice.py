@@ -21,7 +21,7 @@ from slopes_envs import Game, InformationSet
 
 from .afterstates import Afterstates
 from .base import Agent, make_agent
-from .reasons import Reasons
+from .reasons import ReasonAdviser
 
 AFTERSTATES, REASONS = "afterstates", "reasons"
 AdviserName = Literal["greedy", "heuristic", "afterstates", "reasons"]
@@ -64,7 +64,7 @@ def make_adviser(name: str | None, game: Game[Any, Any]) -> Adviser | None:
         return None
     if name == AFTERSTATES:
         return Afterstates(game)
-    return Reasons(game) if name == REASONS else Choice(make_agent(name, game))
+    return ReasonAdviser(game) if name == REASONS else Choice(make_agent(name, game))
 
 
 def observed(view: InformationSet, adviser: Adviser | None) -> NDArray[np.uint8]:

@@ -399,7 +399,15 @@ def make_value_head(shape: NetworkShape, width: int) -> nn.Linear | AfterstateVa
 
 
 def advised(shape: NetworkShape, observations: Tensor, num_actions: int) -> Tensor:
-    """What the player chooses whose advice is behind observations, ``float32[B, A]``: one for its choice."""
+    """What the player chooses whose advice is behind observations, ``float32[B, A]``: one for its choice.
+
+    Raises
+    ------
+    ValueError
+        For a network that sees nobody's choice.
+    """
+    if shape.advice in (None, AFTERSTATES):
+        raise ValueError(f"network: expected advice with a choice in it, got {shape.advice}")
     if shape.advice == REASONS:
         return chosen(observations, num_actions)
     return observations[:, -num_actions:].float()

@@ -280,9 +280,7 @@ ASKS: dict[str | None, str] = {
     AFTERSTATES: (
         ", and asks `heuristic` at every move how the turn can end: the network has learned what that is worth"
     ),
-    REASONS: (
-        ", and asks `heuristic` at every move what it makes of each action: the network has learned to weigh it"
-    ),
+    REASONS: (", and asks `heuristic` at every move what it makes of each action: the network has learned to weigh it"),
 }
 """What a policy does at every move besides, by its advice."""
 

@@ -267,7 +267,7 @@ class Layout:
         -------
         uint8[B, D]
         """
-        if out is None and batch <= _BLOCK:
+        if out is None and 0 < batch <= _BLOCK:
             return self._unpacked(self._filled(batch, values))
         out = np.empty((batch, self.size), dtype=np.uint8) if out is None else out
         for start in range(0, batch, _BLOCK):
@@ -280,7 +280,7 @@ class Layout:
         return np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
 
     def _filled(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
-        """Words ``uint64[B, words]`` of the workspace with 64 features each, least bit first."""
+        """Words ``uint64[B, words]`` with 64 features each, least bit first, until the next ones are filled."""
         lanes = self._few_lanes(batch, values) if batch <= _FEW else self._many_lanes(batch, values)
         over = lanes.take(self._over, axis=0)
         over >>= self._over_shift
@@ -295,7 +295,13 @@ class Layout:
         return words
 
     def _many_lanes(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
-        """The codes of all lanes, ``uint64[L, B]``: plane by plane, so that no value is copied twice."""
+        """The codes of all lanes, ``uint64[L, B]``, until the next call; no value is copied twice.
+
+        Raises
+        ------
+        IndexError
+            For a value that is far out of its plane's range.
+        """
         lanes = _WORKSPACE.array("lanes", len(self._shift), batch)
         coded = _WORKSPACE.array("coded", len(self._coded_rows), batch).view(np.int64)
         codes = _WORKSPACE.array("codes", len(self._coded_rows), batch)
@@ -308,7 +314,9 @@ class Layout:
                 lanes[self._rows[name]] = np.asarray(value) & plane.mask
             else:
                 lanes[self._rows[name]] = value
-        self._codes.take(coded, out=codes, mode="clip")
+        if coded.size and coded.view(np.uint64).max() >= len(self._codes):
+            raise IndexError("a value of an observation is out of its plane's range")
+        self._codes.take(coded, out=codes, mode="clip")  # any other mode writes to a buffer first
         lanes[self._coded_rows] = codes
         return lanes
 

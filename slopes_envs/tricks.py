@@ -85,7 +85,8 @@ def relative_seats(num_seats: int) -> NDArray[np.int8]:
 def relative_to(seats: NDArray[np.int64], num_seats: int) -> Callable[[NDArray[np.int8]], NDArray[np.int8]]:
     """How far to the left of ``seats`` (``int64[B]``) others sit: a function from ``int8[B]`` to ``int8[B]``.
 
-    It looks up :func:`relative_seats` with one index instead of two, which is some times faster.
+    It looks up :func:`relative_seats` with one index instead of two, which is several times as fast; -1, for no seat,
+    gives -1.
     """
     table, rows = relative_seats(num_seats).reshape(-1), seats * (num_seats + 1)
     return lambda others: table.take(rows + others)  # -1 comes to the end of another row, which is -1 in all

@@ -6,12 +6,13 @@ import json
 from dataclasses import asdict
 
 from slopes_agents.network import NetworkShape, SuitShape
+from slopes_envs.games import slippery_slope, sluff
 
 SUITED = {
     "slippery_slope": NetworkShape(
         (12, 20),
         ("last_bids", "score_level", "scores", "hand_number"),
-        SuitShape(("hand", "table", "seen"), ("follow", "voids"), first=11),
+        SuitShape(("hand", "table", "seen"), ("follow", "voids"), first=slippery_slope.BIDS),
     ),
     "sloppy_seconds": NetworkShape(
         (12, 20),
@@ -25,7 +26,7 @@ SUITED = {
     "sluff": NetworkShape(
         (12, 20),
         ("lead_level", "team_scores", "hand_number", "hands_left"),
-        SuitShape(("hand", "seen", "gone"), ("table", "follow", "voids", "right_voids"), first=15, alike=False),
+        SuitShape(("hand", "seen", "gone"), ("table", "follow", "voids", "right_voids"), first=sluff.BIDS, alike=False),
     ),
 }
 """By game: narrow ones."""

@@ -107,8 +107,26 @@ def test_what_was_packed_stays_when_more_is_packed() -> None:
     layout, made = _layout()
     random = np.random.default_rng(2)
     several = [{plane.name: values_of(plane, 50, random) for plane in made} for _ in range(3)]
-    first = [layout.pack(50, values) for values in several]
-    assert all(np.array_equal(packed, layout.pack(50, values)) for packed, values in zip(first, several, strict=True))
+    packed = [layout.pack(50, values) for values in several]
+    copies = [each.copy() for each in packed]
+    layout.pack(50, several[1])
+    assert all(np.array_equal(*pair) for pair in zip(packed, copies, strict=True))
+    assert not np.array_equal(copies[0], copies[1])
+
+
+def test_nothing_is_packed_into_nothing() -> None:
+    layout, made = _layout()
+    values = {plane.name: values_of(plane, 0, np.random.default_rng(4)) for plane in made}
+    assert layout.pack(0, values).shape == (0, layout.size)
+
+
+@pytest.mark.parametrize("batch", [1, 8, 9, 50])
+def test_a_value_beyond_all_codes_is_refused(batch: int) -> None:
+    layout, made = _layout()
+    values = {plane.name: values_of(plane, batch, np.random.default_rng(5)) for plane in made}
+    values["tricks"] = np.full((4, batch), 200)
+    with pytest.raises(IndexError):
+        layout.pack(batch, values)
 
 
 def test_threads_do_not_disturb_each_other() -> None:

@@ -15,6 +15,7 @@ from slopes_agents.learned import load_network
 from slopes_agents.network import NetworkShape, PolicyNetwork, SuitShape, SuitTrunk
 from slopes_envs import InformationSet, make_game
 from slopes_training import ship
+from slopes_training.config import default_config_path, load_config
 from slopes_training.policies import Critic, SelfPlayPolicy
 from slopes_training.selfplay import SelfPlayMaskablePPO
 from slopes_training.tables import SelfPlayEnv, Tables
@@ -142,3 +143,13 @@ def test_a_critic_that_sees_all_shares_too(name: str) -> None:
     state = staggered(game, 30, 40)
     observed = torch.from_numpy(game.observe_all(state, np.maximum(state.seat, 0)))
     assert critic(observed).shape == (30,)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(default_config_path("slopes").parent.glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_every_configuration_that_ships_makes_a_network(path: Path) -> None:
+    config = load_config(path)
+    game = config.made_games()[0]
+    network = PolicyNetwork(config.network.shape(), game.observation, game.num_actions)
+    assert sum(weights.numel() for weights in network.parameters()) < 2_000_000  # four megabytes, two bytes each

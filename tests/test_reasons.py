@@ -17,8 +17,10 @@ from slopes_agents.advice import make_adviser, observed
 from slopes_agents.heuristic import sloppy_seconds, sluff
 from slopes_agents.learned import LearnedAgent, load_network
 from slopes_agents.network import NetworkShape, PolicyNetwork, advised
-from slopes_agents.reasons import CHOSEN, FULL, GAMES, NO_ACTION, OF_ACTION, OF_GAME, SIZE, Reasons, parts
-from slopes_agents.reasons.network import NOT_THERE
+from slopes_agents.reasons import CHOSEN, FULL, GAMES, NO_ACTION, OF_GAME, SIZE, ReasonAdviser, parts
+from slopes_agents.reasons import sloppy_seconds as reasons_of_sloppy_seconds
+from slopes_agents.reasons import sluff as reasons_of_sluff
+from slopes_agents.reasons.network import LEAST_SPREAD, NOT_THERE, ReasonTrunk
 from slopes_envs import InformationSet, game_names, make_game
 from slopes_training import ship
 from slopes_training.config import default_config_path, load_config
@@ -45,7 +47,7 @@ def view_of(name: str, options: dict[str, Any], batch: int = 200) -> Information
 @pytest.mark.parametrize(("name", "options"), TABLES)
 def test_all_legal_actions_are_shown_with_the_choice(name: str, options: dict[str, Any]) -> None:
     view = view_of(name, options)
-    actions, of_actions, of_games = parts(Reasons(view.game).advise(view))
+    actions, of_actions, of_games = parts(ReasonAdviser(view.game).advise(view))
     there = actions != NO_ACTION
     for legal, row, shown in zip(view.legal, actions, there, strict=True):
         assert np.array_equal(np.sort(row[shown]), np.flatnonzero(legal))
@@ -61,11 +63,11 @@ def test_all_legal_actions_are_shown_with_the_choice(name: str, options: dict[st
 @pytest.mark.parametrize(("name", "options"), TABLES)
 def test_advice_of_a_game_does_not_depend_on_the_batch(name: str, options: dict[str, Any]) -> None:
     view = view_of(name, options, batch=40)
-    together = Reasons(view.game).advise(view)
+    together = ReasonAdviser(view.game).advise(view)
     for i in range(len(view)):
-        assert np.array_equal(Reasons(view.game).advise(view.take(np.array([i])))[0], together[i])
+        assert np.array_equal(ReasonAdviser(view.game).advise(view.take(np.array([i])))[0], together[i])
     many = view.take(np.arange(len(view)).repeat(60))  # several blocks
-    assert np.array_equal(Reasons(view.game).advise(many)[::60], together)
+    assert np.array_equal(ReasonAdviser(view.game).advise(many)[::60], together)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -75,7 +77,7 @@ def test_it_knows_no_more_than_its_seat(name: str) -> None:
     state = state.take(np.flatnonzero(state.seat >= 0))
     keys = np.arange(len(state), dtype=np.uint64)
     world = game.resample(state, state.seat.astype(np.int64), keys)
-    adviser = Reasons(game)
+    adviser = ReasonAdviser(game)
     assert np.array_equal(*(adviser.advise(InformationSet(game, each)) for each in (state, world)))
 
 
@@ -84,7 +86,7 @@ def test_seats_that_wait_are_shown_no_actions(name: str) -> None:
     game = make_game(name)
     state = staggered(game, 20, 30)
     waiting = InformationSet(game, state, (state.seat + 1) % game.num_players)
-    actions, of_actions, _ = parts(Reasons(game).advise(waiting))
+    actions, of_actions, _ = parts(ReasonAdviser(game).advise(waiting))
     assert (actions == NO_ACTION).all() and not of_actions.any()
 
 
@@ -95,34 +97,37 @@ def test_it_asks_players_that_tell_their_reasons() -> None:
 
 
 def test_a_bid_is_weighed_by_what_the_player_expects() -> None:
-    """The last seat of a team bids what promises most, so what it bids is not behind anything else but the sluff."""
+    """The last seat of a team bids the number that promises most, unless it sluffs."""
     game = make_game("sluff", match="hand")
     state = staggered(game, 400, 4)
     last = InformationSet(game, state.take(np.flatnonzero(state.moves == 3)))
-    know = sluff.read(last)
-    seen = sluff.SluffPlayer(game).prospects(know)
+    player = sluff.SluffPlayer(game)
+    seen = player.prospects(sluff.read(last))
     assert seen.is_last.all()
-    actions, of_actions, _ = parts(Reasons(game).advise(last))
-    behind = of_actions[..., 30 + 5]  # the smaller unit, behind the features of cards
-    chosen = of_actions[..., CHOSEN] == FULL
-    numbers = (actions != NO_ACTION) & (actions != 0)
-    best = np.where(numbers, behind, 255).min(axis=1)
-    by_number = chosen & numbers
-    rows = by_number.any(axis=1)
-    assert rows.sum() > 10
-    assert np.array_equal(behind[by_number], best[rows])
+    actions, of_actions, _ = parts(ReasonAdviser(game).advise(last))
+    row, place = np.nonzero((actions != NO_ACTION) & (actions != 0))
+    scores = seen.scores[row, actions[row, place] - player.least_bid]
+    behind = (seen.scores.max(axis=1)[row] - scores) / reasons_of_sluff.FAR[0]
+    column = of_actions.shape[2] - 1 - of_actions[row, place].any(axis=0)[::-1].argmax() - 1  # the last but one in use
+    shown = of_actions[row, place, column]
+    sluff_is_best = (seen.score_sluff > seen.scores.max(axis=1))[row]
+    assert np.abs(np.minimum(behind, 1) * FULL - shown)[~sluff_is_best].max() <= 0.5
+    assert (shown > 0).mean() > 0.5 and (~sluff_is_best).sum() > 100
 
 
-def test_the_standing_of_sloppy_seconds_adds_up() -> None:
+@pytest.mark.parametrize("players", [3, 4])
+def test_the_standing_of_sloppy_seconds_adds_up(players: int) -> None:
     """Points taken, in the trick and in the hands are all the points of a suit."""
-    game = make_game("sloppy_seconds", match="hand")
-    view = InformationSet(game, staggered(game, 100, 40))
-    _, of_actions, _ = parts(Reasons(game).advise(view))
-    actions = parts(Reasons(game).advise(view))[0]
-    shown = of_actions[actions != NO_ACTION]
-    standing = shown[:, 27:32].astype(int)  # of the suit of the card
-    assert np.abs(standing.sum(axis=1) - FULL).max() <= 3  # five roundings
-    assert len(sloppy_seconds.read(view).hand) == len(view)
+    game = make_game("sloppy_seconds", num_players=players, match="hand")
+    state = staggered(game, 100, 40)
+    sight = sloppy_seconds.read(InformationSet(game, state))
+    suits, rows = np.divmod(np.arange(4 * len(state)), len(state))
+    standing = reasons_of_sloppy_seconds._standing(sight, suits, rows)
+    points = np.full(len(suits), 91.0)
+    if players == 3:
+        points[suits == 0] -= 2  # without the two of clubs
+    assert np.allclose(standing.sum(axis=0) * reasons_of_sloppy_seconds.ALL_POINTS, points)
+    assert (np.diff(standing[1:players], axis=0) <= 0).all()  # the others from the most down
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -157,10 +162,39 @@ def test_every_action_is_weighed_by_itself() -> None:
     actions[:, 1], of_actions[:, 1] = NO_ACTION, 0
     with torch.inference_mode():
         before, after = network.logits(seen), network.logits(less)
-    gone = (before != after).nonzero()
+    gone = (~torch.isclose(before, after)).nonzero()
     assert len(gone) == len(view)
     assert torch.equal(gone[:, 1], parts(seen[:, -SIZE:])[0][:, 1].long())
-    assert of_actions.shape[2] == OF_ACTION
+
+
+def test_features_count_by_what_a_run_sees_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[torch.Tensor] = []
+    original = ReasonTrunk.settle
+
+    def settle(self: ReasonTrunk, observations: torch.Tensor) -> None:
+        taken.append(observations.clone())
+        original(self, observations)
+
+    monkeypatch.setattr(ReasonTrunk, "settle", settle)
+    overrides = [*SMALL, "network.advice=reasons", "look_ahead=null", "magnet={weight: 0.1}", "opponents=[]"]
+    model = run("sluff", out=tmp_path, decisions=2500, overrides=overrides, console=Console(file=io.StringIO()))
+    assert model.iteration > 1 and len(taken) == 1
+    assert len(taken[0]) == 24 * 40
+    actions, of_actions, of_games = parts(taken[0][:, -SIZE:])
+    rows = torch.cat([of_actions[actions != NO_ACTION].float().mean(dim=0), of_games.float().mean(dim=0)]) / FULL
+    trunk, magnet = model.policy.network().trunk, model.magnet.trunk  # type: ignore[union-attr]
+    assert torch.allclose(trunk.mean, rows, atol=1e-5)
+    assert trunk.spread.min() == pytest.approx(LEAST_SPREAD) and (trunk.spread > 0.2).any()
+    assert torch.equal(trunk.mean, magnet.mean) and torch.equal(trunk.spread, magnet.spread)
+    saved = load_network(tmp_path / "last.zip", make_game("sluff")).trunk
+    assert torch.equal(saved.mean, trunk.mean) and torch.equal(saved.spread, trunk.spread)
+
+
+def test_only_networks_with_a_choice_tell_it() -> None:
+    game = make_game("sluff")
+    for advice in (None, "afterstates"):
+        with pytest.raises(ValueError, match="expected advice with a choice in it"):
+            advised(NetworkShape((8,), advice=advice), torch.zeros(1, 9000, dtype=torch.uint8), game.num_actions)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -174,7 +208,7 @@ def test_it_is_trained_saved_shipped_and_asked_again(name: str, tmp_path: Path) 
     view = view_of(name, {})
     view = view.take(np.flatnonzero(view.legal.any(axis=1)))
     network = load_network(tmp_path / "it.slopes", view.game)
-    assert isinstance(make_adviser(network.shape.advice, view.game), Reasons)
+    assert isinstance(make_adviser(network.shape.advice, view.game), ReasonAdviser)
     agents = [make_agent(f"ppo:{tmp_path / file}", view.game) for file in ("it.slopes", "run/last.zip")]
     assert np.array_equal(*[agent.probabilities(view) for agent in agents])
     search = make_agent(f"search:ppo:{tmp_path / 'it.slopes'},worlds=2,depth=2", view.game)

@@ -500,9 +500,13 @@ EVERYTHING = [
 ]
 
 
-@pytest.mark.parametrize("stop_at", [1, 4])
-def test_a_run_with_everything_resumes_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int) -> None:
-    options: dict[str, Any] = {"decisions": 7000, "overrides": EVERYTHING, "seed": 3}
+@pytest.mark.parametrize(
+    ("stop_at", "network"), [(1, []), (4, []), (4, ["network={layers: [12, 10], advice: reasons}"])]
+)
+def test_a_run_with_everything_resumes_exactly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int, network: list[str]
+) -> None:
+    options: dict[str, Any] = {"decisions": 7000, "overrides": [*EVERYTHING, *network], "seed": 3}
     whole = run("slippery_slope", out=tmp_path / "whole", console=quiet(), **options)
     rollouts = 0
     original = _Run._on_rollout_start

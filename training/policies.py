@@ -167,11 +167,19 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
             raise TypeError(f"expected a network that sees afterstates, got {type(trunk).__name__}")
         return trunk
 
-    def settle(self, observations: Tensor) -> None:
-        """Let a network that counts by means and spreads take them from what a run has seen first."""
+    def settle(self, observations: Tensor) -> bool:
+        """Let a network that counts by means and spreads take them from what a run has seen first.
+
+        What it makes of actions does not change by that, for it has learned nothing yet.
+
+        Returns
+        -------
+        Whether it is such a network.
+        """
         trunk: Any = self.features_extractor.trunk
         if isinstance(trunk, ReasonTrunk):
             trunk.settle(observations)
+        return isinstance(trunk, ReasonTrunk)
 
     def sample(self, encoded: Tensor, legal: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Sample actions, from what :meth:`extract_features` gives.

@@ -377,8 +377,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self.ent_coef = self._annealed(self.ent_coef_start, self.ent_coef_end)
         rollout = self._rollout
         if self.iteration == 1:
-            self.policy.settle(torch.from_numpy(rollout.observations.reshape(-1, rollout.observations.shape[-1])))
-            if self.magnet is not None:
+            seen = torch.from_numpy(rollout.observations.reshape(-1, rollout.observations.shape[-1]))
+            if self.policy.settle(seen) and self.magnet is not None:
                 self.magnet = self.policy.network()
         if rollout.phase is Phase.COPY:
             assert self.warm_start is not None

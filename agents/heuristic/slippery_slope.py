@@ -484,7 +484,7 @@ class SlipperySlopePlayer(DeterministicAgent):
         return self.reasons_for(choices).worth
 
     def reasons_for(self, choices: Choices) -> Reasons:
-        """What speaks for each legal card."""
+        """What speaks for each of L legal cards of B games."""
         c, experience = choices, self.experience
         chance = experience.chance_to_win(c.to_come, c.left, c.nobody_can, c.nobody_must)
         made_won, miss = experience.prospects(c.left, True, c.needed - 1, c.floor, c.ceiling, c.makeup)

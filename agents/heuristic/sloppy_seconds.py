@@ -403,7 +403,7 @@ class SloppySecondsPlayer(DeterministicAgent):
         return worth
 
     def reasons_for(self, sight: Sight, choices: Choices) -> Reasons:
-        """What speaks for each legal card."""
+        """What speaks for each of L legal cards of B games."""
         win, added = chances(sight, choices)
         every = np.arange(len(choices.row))
         points = sight.pot.take(choices.row, axis=1)

@@ -449,7 +449,7 @@ class Prospects:
     safe: Numbers  # [B] chance to take none as a sluffer
     is_last: Bools  # [B] no partner is to bid after it
     scores: Numbers  # [B, N] expected score with each number, from the least on, of a seat that is the last
-    score_sluff: Numbers  # [B] and with a sluff
+    score_sluff: Numbers  # [B] and with a sluff, in case the partners' bid is made and otherwise nothing
 
 
 @dataclass(frozen=True)
@@ -510,7 +510,7 @@ class SluffPlayer(DeterministicAgent):
         return np.where(sluff, SLUFF, np.where(number == 0, ZERO_BID, number))
 
     def prospects(self, know: Knowledge) -> Prospects:
-        """What seats that are to bid expect of their hands."""
+        """What the seats of B games that are to bid expect of their hands."""
         experience = EXPERIENCE[self.players]
         strength, dangers = hand_counts(know, self.players)
         sluffs = know.intact + know.broken
@@ -544,7 +544,7 @@ class SluffPlayer(DeterministicAgent):
         return self.reasons_for(know, choices).worth
 
     def reasons_for(self, know: Knowledge, choices: Choices) -> Reasons:
-        """What speaks for each legal card."""
+        """What speaks for each of L legal cards of B games."""
         row, card, colour = choices.row, choices.card, choices.colour
         worth, alive = prices(know)
         roles, own = self.winners(know, choices)
@@ -558,7 +558,7 @@ class SluffPlayer(DeterministicAgent):
         kept = -price * (later + SHORTEN * side_length)
         sluffing = np.flatnonzero(know.is_sluffer[0][row])
         kept[sluffing] = 2 * SLUFFED * SHED * alive[row[sluffing]] * danger(know, choices.take(sluffing))
-        return Reasons(trick + kept - TIE * HEIGHT[card], trick, roles, own, later)
+        return Reasons((trick + kept - TIE * HEIGHT[card]).astype(np.float32), trick, roles, own, later)
 
     def winners(self, know: Knowledge, choices: Choices) -> tuple[Floats, Floats]:
         """Who will win the trick if a card is played to it.

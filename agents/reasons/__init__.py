@@ -3,7 +3,7 @@
 A rule-based player weighs actions by a few numbers: who is likely to win the trick, what it is worth, what the card
 would be worth later.  It adds them up in one fixed way.  A network that sees these numbers of every legal action, and
 what the player makes of the position, has to learn no more than how to add them up better; the same weights look at
-every action.  It learns that from thousands of decisions where one that sees the cards needs millions.
+every action.
 
 Shape letters: **B** games, **K** actions that are shown of a game (:data:`WAYS`), **L** legal actions of all games
 together, **F** features of an action (:data:`OF_ACTION`), **G** of a game (:data:`OF_GAME`).
@@ -44,7 +44,7 @@ GAMES = tuple(_PLAYERS)
 """Games whose rule-based players tell their reasons."""
 
 
-class Reasons:
+class ReasonAdviser:
     """Shows what the rule-based player makes of every legal action.
 
     Attributes

@@ -23,8 +23,8 @@ LEAST_SPREAD = 0.05
 class ReasonTrunk(nn.Module):
     """Weighs every action: ``uint8[B, D + SIZE]`` to ``float32[B, 3 K + H]``.
 
-    That is their scores (all zero before anything was learned), whether each is the rule-based player's choice, and
-    their numbers; and behind it a hidden layer that sees the game alone, for the value.
+    That is their scores (zero for all that are shown, before anything was learned), whether each is the rule-based
+    player's choice, and their numbers; and behind it a hidden layer that sees the game alone, for the value.
     """
 
     mean: Tensor
@@ -49,7 +49,7 @@ class ReasonTrunk(nn.Module):
         """
         actions, of_actions, of_games = parts(observations[:, -SIZE:])
         for seen, place in ((of_actions[actions != NO_ACTION], slice(OF_ACTION)), (of_games, slice(OF_ACTION, None))):
-            spread, mean = torch.std_mean(seen.float() / FULL, dim=0)
+            spread, mean = torch.std_mean(seen.float() / FULL, dim=0, correction=0)
             self.mean[place], self.spread[place] = mean, spread.clamp(min=LEAST_SPREAD)
 
     def forward(self, observations: Tensor) -> Tensor:
@@ -82,11 +82,11 @@ def _layers(widths: Sequence[int]) -> nn.Sequential:
 def chosen(observations: Tensor, num_actions: int) -> Tensor:
     """What the rule-based player chooses, ``float32[B, A]``: one for its choice."""
     actions, of_actions, _ = parts(observations[:, -SIZE:])
-    return _spread(actions.long(), of_actions[..., CHOSEN].float() / FULL, num_actions, 0.0)
+    return _by_action(actions.long(), of_actions[..., CHOSEN].float() / FULL, num_actions, 0.0)
 
 
-def _spread(actions: Tensor, values: Tensor, num_actions: int, fill: float) -> Tensor:
-    """Values ``float32[B, K]`` of actions ``int64[B, K]`` as ``float32[B, A]``."""
+def _by_action(actions: Tensor, values: Tensor, num_actions: int, fill: float) -> Tensor:
+    """Values ``float32[B, K]`` of actions ``int64[B, K]`` as ``float32[B, A]``, and ``fill`` for all others."""
     spread = values.new_full((len(values), num_actions + 1), fill)
     columns = torch.where(actions == NO_ACTION, num_actions, actions)  # one more column for those that are not there
     return spread.scatter(1, columns, values)[:, :num_actions]
@@ -103,7 +103,7 @@ class ReasonHead(nn.Module):
     def forward(self, encoded: Tensor) -> Tensor:
         """Logits, ``float32[B, A]``."""
         scores, choices, actions = encoded[:, : 3 * WAYS].reshape(-1, 3, WAYS).unbind(dim=1)
-        return _spread(actions.long(), scores + self.trust * choices, self.num_actions, NOT_THERE)
+        return _by_action(actions.long(), scores + self.trust * choices, self.num_actions, NOT_THERE)
 
 
 class ReasonValue(nn.Module):
@@ -114,6 +114,6 @@ class ReasonValue(nn.Module):
         self.inner = nn.Linear(width - 3 * WAYS, 1)
 
     def forward(self, encoded: Tensor) -> Tensor:
-        """Values."""
+        """Values, from what a :class:`ReasonTrunk` gives."""
         values: Tensor = self.inner(encoded[:, 3 * WAYS :])
         return values

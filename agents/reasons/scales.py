@@ -21,6 +21,26 @@ class Weighed(NamedTuple):
     of_game: Floats  # [B, features]
 
 
+def merged(cards: tuple[Ints, Ints, Floats], bids: tuple[Ints, Ints, Floats], of_game: Floats) -> Weighed:
+    """Cards of some games and bids of others, as one.
+
+    Parameters
+    ----------
+    cards, bids
+        Each: games ``int64[L]`` and actions ``int64[L]``, and features, that of the choice first and then some that
+        the others lack.
+    of_game
+        ``float32[B, features]``.
+    """
+    width = cards[2].shape[1]
+    shown = np.zeros((len(cards[0]) + len(bids[0]), width + bids[2].shape[1] - 1), dtype=np.float32)
+    shown[: len(cards[0]), :width] = cards[2]
+    shown[len(cards[0]) :, 0], shown[len(cards[0]) :, width:] = bids[2][:, 0], bids[2][:, 1:]
+    row = np.concatenate([cards[0], bids[0]])
+    order = np.argsort(row, kind="stable")  # a game has either bids or cards
+    return Weighed(row[order], np.concatenate([cards[1], bids[1]])[order], shown[order], of_game)
+
+
 def signed(values: Any, most: float) -> Any:
     """Numbers from ``-most`` to ``most`` as 0 to 1."""
     return 0.5 + values / (2 * most)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from slopes_envs import Game, InformationSet
-from slopes_envs.games.slippery_slope import BIDS, DIRECTION, FOLLOW, HAND, RANKS, SUITS, Direction, P
+from slopes_envs.games.slippery_slope import BIDS, DIRECTION, FOLLOW, HAND, LITTLE, RANKS, SUITS, Direction, P
 
 from ..heuristic.slippery_slope import (
     ACES,
@@ -30,36 +30,28 @@ from ..heuristic.slippery_slope import (
     SlipperySlopePlayer,
     read,
 )
-from .scales import Floats, Weighed, at_scales, behind, columns, first_of_the_best, one_hot, signed
+from .scales import Floats, Weighed, at_scales, behind, columns, first_of_the_best, merged, one_hot, signed
 
 NEAR = (0.3, 1.5, 6.0)  # points: units of how far actions are behind the best
-OF_CARD, OF_BID = 34, 8  # features beside that of the choice
 
 
 def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
-    """Tells what the player makes of the actions in a view."""
+    """A function that tells what the player makes of the legal actions in a view of the game."""
     player = SlipperySlopePlayer(game)
 
     def weigh(view: InformationSet) -> Weighed:
         know, legal = read(view), view.legal
-        batch = len(view)
         bidding = np.flatnonzero(legal[:, 0])
         cards = legal.copy()
         cards[:, :BIDS] = False
         choices = player.consider(know, cards)
-        of_cards = np.zeros((len(choices.row), 1 + OF_CARD + OF_BID), dtype=np.float32)
-        of_cards[:, : 1 + OF_CARD] = _of_cards(know, choices, player.reasons_for(choices), batch)
-        asked = know.take(bidding)
-        of_bids = np.zeros((len(bidding) * BIDS, 1 + OF_CARD + OF_BID), dtype=np.float32)
-        shown = _of_bids(player, asked)
-        of_bids[:, 0], of_bids[:, 1 + OF_CARD :] = shown[:, 0], shown[:, 1:]
-        rows = np.concatenate([choices.row, bidding.repeat(BIDS)])
-        order = np.argsort(rows, kind="stable")  # a game has either bids or cards
-        return Weighed(
-            row=rows[order],
-            action=np.concatenate([choices.action, np.tile(np.arange(BIDS), len(bidding))])[order],
-            of_action=np.concatenate([of_cards, of_bids])[order],
-            of_game=_of_games(player, know, view),
+        of_cards = _of_cards(know, choices, player.reasons_for(choices), len(view))
+        of_bids = _of_bids(player, know.take(bidding))
+        bids = np.tile(np.arange(BIDS), len(bidding))
+        return merged(
+            (choices.row, choices.action, of_cards),
+            (bidding.repeat(BIDS), bids, of_bids),
+            _of_games(player, know, view),
         )
 
     return weigh
@@ -70,13 +62,13 @@ def _count(bits: Any) -> Any:
 
 
 def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -> Floats:
-    """Features of cards, with that of the choice, ``float32[L, 1 + OF_CARD]``."""
+    """Features of cards, with that of the choice, ``float32[L, …]``."""
     c, row, card = choices, choices.row, choices.action - BIDS
     hand, out, suit = know.hand[row], know.out[row], SUIT[card]
     distance = behind(row, reasons.worth, batch)
     of_suit, out_of_suit = hand & SUIT_CARDS[suit], out & SUIT_CARDS[suit]
     void = know.voids[1:, row] >> suit & (suit != NO_SUIT)
-    rank = np.where(suit == NO_SUIT, RANKS + card % 2, card % RANKS)
+    rank = np.where(suit == NO_SUIT, RANKS + card - LITTLE, card % RANKS)
     left = np.maximum(c.left, 1)
     parts = [
         first_of_the_best(row, distance),
@@ -108,7 +100,7 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
 
 
 def _of_bids(player: SlipperySlopePlayer, know: Knowledge) -> Floats:
-    """Features of the eleven bids of games, with that of the choice, ``float32[B * 11, 1 + OF_BID]``."""
+    """Features of the eleven bids of games, with that of the choice, ``float32[B * 11, …]``."""
     batch = len(know.hand)
     made, miss = player.prospects_of_bids(know)
     floor, ceiling = (np.repeat(each / UNIT, BIDS) for each in player.experience.bounds(know.hand, know.out))
@@ -134,7 +126,7 @@ def _of_games(player: SlipperySlopePlayer, know: Knowledge, view: InformationSet
     planes = view.features
     cards = know.cards_left[0]
     floor, ceiling = (each / UNIT for each in player.experience.bounds(know.hand, know.out))
-    bidding = view.legal[:, 0]
+    bidding = ~planes["bids"][:, 0].any(axis=1)  # has not bid
     bid, needed = (np.where(bidding, 0, each) for each in (know.bid, know.needed))
     tricks = planes["tricks"].sum(axis=2, dtype=np.float32).T
     lengths = np.sort([_count(know.hand & SUIT_CARDS[suit]) for suit in range(SUITS)], axis=0)

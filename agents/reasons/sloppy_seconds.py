@@ -31,22 +31,22 @@ from .scales import Floats, Ints, Weighed, at_scales, behind, columns, first_of_
 
 PLAYERS = tuple(CARDS)
 SEATS = max(PLAYERS)
+MOST_CARDS = max(len(CARDS[players]) // players for players in PLAYERS)
 NEAR = (2.0, 10.0, 50.0)  # points: units of how far cards are behind the best
-ALL_POINTS = 91  # of a suit
+ALL_POINTS = RANKS * (RANKS + 1) // 2  # of a suit
 MANY = 60.0  # points, as many as are seldom in one trick
 
 
 def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
-    """Tells what the player makes of the cards in a view."""
+    """A function that tells what the player makes of the legal cards in a view of the game."""
     player = SloppySecondsPlayer(game)
 
     def weigh(view: InformationSet) -> Weighed:
+        if len(view) <= BLOCK:
+            return _weigh(player, view)
         rows = np.arange(len(view))
-        blocks = [view.take(rows[start : start + BLOCK]) for start in range(0, max(len(view), 1), BLOCK)]
-        weighed = [_weigh(player, block) for block in blocks]
-        if len(weighed) == 1:
-            return weighed[0]
         starts = range(0, len(view), BLOCK)
+        weighed = [_weigh(player, view.take(rows[start : start + BLOCK])) for start in starts]
         shifted = [each._replace(row=each.row + start) for each, start in zip(weighed, starts, strict=True)]
         return Weighed(*(np.concatenate(part) for part in zip(*shifted, strict=True)))
 
@@ -128,7 +128,7 @@ def _of_games(sight: Sight, players: int) -> Floats:
     own = sight.points[0]
     lead = np.sort(own - sight.points[1:].max(axis=0), axis=0)  # suits are alike: only their order counts
     parts = [
-        cards / 17,
+        cards / MOST_CARDS,
         one_hot(sight.to_come, SEATS),
         with_trump,
         FOLLOW[sight.context] != NO_SUIT,

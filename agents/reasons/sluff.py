@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
-from slopes_envs.games.sluff import BIDS, BLACK, CARDS, MAX_HAND, PLAYERS, SLUFF, ZERO_BID
+from slopes_envs.games.sluff import BIDS, BLACK, MAX_HAND, PLAYERS, SLUFF, ZERO_BID
 
 from ..heuristic.sluff import (
     COLOUR,
@@ -31,54 +32,39 @@ from ..heuristic.sluff import (
     prices,
     read,
 )
-from .scales import Floats, Ints, Weighed, at_scales, behind, columns, one_hot, signed
+from .scales import Floats, Ints, Weighed, at_scales, behind, columns, first_of_the_best, merged, one_hot, signed
 
 NEAR, FAR = (8.0, 60.0, 250.0), (20.0, 150.0)  # points: units of how far cards and bids are behind the best
-OF_CARD, OF_BID = 29, 7  # features beside that of the choice
 
 
 def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
-    """Tells what the player makes of the actions in a view."""
+    """A function that tells what the player makes of the legal actions in a view of the game."""
     player = SluffPlayer(game)
     numbers = np.array([-1, *range(player.least_bid, MAX_HAND + 1)])  # the sluff first
     actions = np.where(numbers < 0, SLUFF, np.where(numbers == 0, ZERO_BID, numbers))
 
     def weigh(view: InformationSet) -> Weighed:
         know, legal = read(view), view.legal
-        batch = len(view)
-        bidding = np.flatnonzero(legal[:, SLUFF])
         row, card = np.nonzero(legal[:, BIDS:ZERO_BID])
         choices = Choices.of(know, row, card)
-        reasons = player.reasons_for(know, choices)
-        cards = np.zeros((len(row), 1 + OF_CARD + OF_BID), dtype=np.float32)
-        cards[:, 1 : 1 + OF_CARD] = _of_cards(know, choices, reasons, batch)
-        best = np.full((batch, CARDS), -np.inf, dtype=np.float32)
-        best[row, card] = reasons.worth
-        cards[:, 0] = card == best.argmax(axis=1)[row]
-
+        of_cards = _of_cards(know, choices, player.reasons_for(know, choices), len(view))
+        bidding = np.flatnonzero(legal[:, SLUFF])
         asked = know.take(bidding)
         seen = player.prospects(asked)
         which, bid = np.nonzero(legal[bidding][:, actions])
-        bids = np.zeros((len(which), 1 + OF_CARD + OF_BID), dtype=np.float32)
-        bids[:, 1 + OF_CARD :] = _of_bids(player, seen, which, numbers[bid])
-        bids[:, 0] = actions[bid] == player.bids(asked)[which]
-
-        rows = np.concatenate([row, bidding[which]])
-        order = np.argsort(rows, kind="stable")  # a game has either bids or cards
-        of_game = np.concatenate([_of_play(know, player.players), np.zeros((batch, 14), np.float32)], axis=1)
-        of_game[bidding, -14:] = _of_bidding(asked, seen, player.players)
-        return Weighed(
-            row=rows[order],
-            action=np.concatenate([card + BIDS, actions[bid]])[order],
-            of_action=np.concatenate([cards, bids])[order],
-            of_game=of_game,
-        )
+        chosen = actions[bid] == player.bids(asked)[which]
+        of_bids = _of_bids(player, seen, which, numbers[bid], chosen)
+        of_bidding = _of_bidding(asked, seen, player.players)
+        of_play = _of_play(know, player.players)
+        of_game = np.concatenate([of_play, np.zeros((len(view), of_bidding.shape[1]), np.float32)], axis=1)
+        of_game[bidding, of_play.shape[1] :] = of_bidding
+        return merged((row, card + BIDS, of_cards), (bidding[which], actions[bid], of_bids), of_game)
 
     return weigh
 
 
 def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -> Floats:
-    """Features of cards, ``float32[L, OF_CARD]``."""
+    """Features of cards, ``float32[L, …]``."""
     row, card, colour = choices.row, choices.card, choices.colour
     led, top = know.led[row], know.top[row]
     wins = (led < 0) | np.where(colour == COLOUR[top], HEIGHT[card] > HEIGHT[top], colour == BLACK)
@@ -87,8 +73,10 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
     # Seats that are out of the colour: of the own team and of the other, all, still to come, and sluffers.
     void, to_come, sluffers = know.void[:, colour, row], know.to_come[:, row], know.is_sluffer[:, row]
     out_of_it = [(void & of)[team::2][team == 0 :].sum(axis=0) for of in (True, to_come, sluffers) for team in (0, 1)]
+    distance = behind(row, reasons.worth, batch)
     parts = [
-        *at_scales(behind(row, reasons.worth, batch), NEAR),
+        first_of_the_best(row, distance),
+        *at_scales(distance, NEAR),
         *at_scales(behind(row, reasons.trick, batch), NEAR[1:]),
         reasons.roles,
         reasons.own,
@@ -110,13 +98,14 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
     return columns(parts, len(row))
 
 
-def _of_bids(player: SluffPlayer, seen: Prospects, row: Ints, number: Ints) -> Floats:
-    """Features of bids, ``float32[L, OF_BID]``; ``number`` is -1 for a sluff."""
+def _of_bids(player: SluffPlayer, seen: Prospects, row: Ints, number: Ints, chosen: NDArray[np.bool_]) -> Floats:
+    """Features of bids, ``float32[L, …]``; ``number`` is -1 for a sluff."""
     sluff = number < 0
     place = np.clip(number - player.least_bid, 0, seen.scores.shape[1] - 1)
     score = np.where(sluff, seen.score_sluff[row], seen.scores[row, place])
     more = number - seen.tricks[row]
     parts = [
+        chosen,
         np.ones(len(row)),
         sluff,
         number / MAX_HAND,
@@ -164,7 +153,7 @@ def _of_play(know: Knowledge, players: int) -> Floats:
 
 
 def _of_bidding(know: Knowledge, seen: Prospects, players: int) -> Floats:
-    """More features of games in which the seat is to bid, ``float32[B, 14]``."""
+    """More features of games in which the seat is to bid, ``float32[B, …]``."""
     has_bid = (know.numbers + know.intact + know.broken) / players
     strength = [each / most for each, most in zip(seen.strength, (8, 10, 5, 8, 12), strict=True)]
     dangers = [each / most for each, most in zip(seen.dangers, (3, 6, 3, 10, 100), strict=True)]

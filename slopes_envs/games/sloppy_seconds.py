@@ -71,7 +71,7 @@ from ..game import (
     parse_hand_object,
     row_starts,
 )
-from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_seats, relative_to
+from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_to
 from ..worlds import count_deals, deal_within
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"))
@@ -254,7 +254,6 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
         self._deck = BIT[list(CARDS[p])]
         self._trick_done = np.array([moves > 0 and moves % p == 0 for moves in range(self._last_move + 1)])
         self._clockwise = clockwise(p)
-        self._relative = relative_seats(p)
         self._next_seat = self._clockwise[:, 1].astype(np.int8)
         planes = self._planes()
         self.observation = Layout(planes)
