@@ -447,7 +447,9 @@ class PolicyNetwork(nn.Module):
     def logits(self, observations: Tensor) -> Tensor:
         """Logits alone, ``float32[B, A]``: what a move takes."""
         trunk = self.trunk
-        by_advice = isinstance(trunk, AfterstateTrunk | ReasonTrunk)
-        hidden = trunk.for_policy(observations) if by_advice else trunk(observations)
+        if isinstance(trunk, AfterstateTrunk | ReasonTrunk):
+            hidden = trunk.for_policy(observations)
+        else:
+            hidden = trunk(observations)
         logits: Tensor = self.action_net(hidden)
         return logits

@@ -57,7 +57,7 @@ class ReasonTrunk(nn.Module):
         return torch.cat([self.for_policy(observations), self.whole(self._of_games(observations))], dim=1)
 
     def _of_games(self, observations: Tensor) -> Tensor:
-        seen = parts(observations[:, -SIZE:])[2].float() / FULL
+        seen: Tensor = parts(observations[:, -SIZE:])[2].float() / FULL
         return (seen - self.mean[OF_ACTION:]) / self.spread[OF_ACTION:]
 
     def for_policy(self, observations: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from slopes_envs import Game, InformationSet
-from slopes_envs.games.slippery_slope import BIDS, DIRECTION, FOLLOW, HAND, LITTLE, RANKS, SUITS, Direction, P
+from slopes_envs.games.slippery_slope import BIDS, DIRECTION, FOLLOW, HAND, LITTLE, RANKS, SUITS, A, Direction, P
 
 from ..heuristic.slippery_slope import (
     ACES,
@@ -23,7 +23,6 @@ from ..heuristic.slippery_slope import (
     SUIT,
     SUIT_CARDS,
     UNIT,
-    A,
     Choices,
     Knowledge,
     Reasons,
