@@ -214,7 +214,7 @@ def _sections(stored: Mapping[str, Any]) -> list[str]:
     parts = []
     met = [row for row in stored["rows"] if row["kind"] in (AGAINST, OTHER, ONE_OTHER, PARTNER, SEARCH)]
     kinds = [AGAINST, SEARCH, PARTNER, OTHER, ONE_OTHER]
-    met.sort(key=lambda row: (_options_of(row), kinds.index(row["kind"])))
+    met.sort(key=lambda row: (row["rules"]["num_players"], _options_of(row), kinds.index(row["kind"])))
     for options, same in groupby(met, key=_options_of):
         parts += [f"### {options[0].upper()}{options[1:]}", _played(list(same), stored)]
     for heading, kind, draw in (
