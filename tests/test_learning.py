@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from rich.console import Console
+from suited import as_override
 
 from slopes_agents import make_agent
 from slopes_envs import game_names
@@ -20,7 +21,7 @@ SHORT = ["threads=1", "games=64", "minibatch=256", "evaluation={every: 1000000, 
 
 
 BY_ITSELF = ("network.advice=null", "look_ahead=null")
-"""With advice, a policy is as good as the rule-based player from the beginning."""
+"""With advice, a policy is as good as the rule-based player from the beginning: here the observation alone is seen."""
 
 
 class Short(NamedTuple):
@@ -42,13 +43,31 @@ GAMES = {
             "warm_start={agent: heuristic, share: 0.8, epochs: 3, learning_rate: 0.003}",
             "opponents=[]",
             "variants=[{rules: {num_players: 4}}]",
+            "network.layers=[128,192]",
+            "network.sharpness=1",
+            as_override("sloppy_seconds"),
+            "network.left_out=[score_level, scores, hand_number]",
+            "learning_rate={start: 7.0e-4, end: 1.0e-5}",
+            "entropy={start: 0.01, end: 0.001}",
+            "critic=own",
             *BY_ITSELF,
         ),
     ),
     "sluff": Short(
         80_000,
         [25.0, 8.0],
-        overrides=("warm_start={agent: heuristic, share: 0.4}", "opponents=[]", "entropy.start=0.01", *BY_ITSELF),
+        overrides=(
+            "warm_start={agent: heuristic, share: 0.4}",
+            "opponents=[]",
+            "variants=[{rules: {num_players: 4}}, {rules: {num_players: 6}}]",
+            "network.layers=[96,192]",
+            as_override("sluff"),
+            "network.left_out=[lead_level, team_scores, hand_number, hands_left]",
+            "learning_rate={start: 5.0e-4, end: 1.0e-5}",
+            "entropy={start: 0.01, end: 0.0}",
+            "critic=own",
+            *BY_ITSELF,
+        ),
     ),
     # Of a match of hundreds of decisions only the end counts: more matches, larger batches.
     "slopes": Short(

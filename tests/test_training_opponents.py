@@ -465,6 +465,7 @@ def test_a_run_over_variants_says_so(tmp_path: Path) -> None:
             "moves=52",
             "rules={match: hand}",
             "variants=[{rules: {num_players: 4}, share: 3}, {rules: {num_players: 3}}]",
+            "look_ahead=null",
             "opponents=[{agent: random, share: 0.5}]",
             "evaluation.every=1500",
         ],
