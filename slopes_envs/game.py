@@ -186,6 +186,22 @@ class State:
         """A new state with every game ``count`` times, copies of a game side by side (row-major ``B * count``)."""
         return self._with(lambda array: np.repeat(array, count, axis=0))
 
+    @classmethod
+    def joined(cls, states: Sequence[Self]) -> Self:
+        """A new state of the games of several (at least one), in their order."""
+        values: dict[str, Any] = {}
+        for name in cls.__dataclass_fields__:
+            arrays = [getattr(state, name) for state in states]
+            if any(array is not None for array in arrays):
+                arrays = [
+                    np.full(len(state), None, dtype=object) if array is None else array
+                    for state, array in zip(states, arrays, strict=True)
+                ]
+                values[name] = np.concatenate(arrays)
+            else:
+                values[name] = None
+        return cls(**values)
+
     def put(self, rows: Rows, other: Self) -> None:
         """Replace the games in places ``rows`` by the games of ``other``."""
         if self.scripts is None and other.scripts is not None:

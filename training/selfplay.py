@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -24,8 +24,9 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import explained_variance
 
+from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape, PolicyNetwork
-from slopes_envs import Outcome, match_seed
+from slopes_envs import Outcome, State, match_seed
 from slopes_envs.chance import below, derive
 
 from .advantages import Advantages
@@ -43,6 +44,15 @@ from .warm_start import copy_choices
 
 class Diverged(ValueError):
     """The loss is not a finite number; nothing of it has reached the network."""
+
+
+class Waiting(NamedTuple):
+    """Decisions of N games at one move of a rollout that are to be looked ahead in."""
+
+    move: int
+    places: NDArray[np.int64]  # [N] in the batch of the run
+    state: State
+    learns: NDArray[np.bool_]  # [N, P] the seats that learn
 
 
 class SelfPlayMaskablePPO(MaskablePPO):
@@ -124,6 +134,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self.mirror = mirror
         self.past: PastSelves | None = None
         self.magnet: PolicyNetwork | None = None
+        self.ahead: PolicyNetwork | None = None  # the policy as it was when it last came to look ahead itself
+        self.renewals = 0  # how often it did
         self.provenance = provenance or {}
         self.iteration = 0  # rollouts collected; the counter of all chance in training
         self.snapshot: Snapshot | None = None
@@ -161,6 +173,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
             self.past = PastSelves(*self.past_settings, self.policy.blank)
         if self.magnet_settings is not None:
             self.magnet = self.policy.network()
+        if self.look_ahead is not None and self.look_ahead.renew is not None:
+            self.ahead = self.policy.network()
 
     def set_random_seed(self, seed: int | None = None) -> None:
         """Keep the seed; nothing global is seeded."""
@@ -212,10 +226,13 @@ class SelfPlayMaskablePPO(MaskablePPO):
         phase, done = self._stage()
         if phase is not Phase.COPY and self.past is not None and self.past.due(self.num_timesteps):
             self.past.add(self.policy.network(), self.num_timesteps)
+        if phase is Phase.COMPARE:
+            self._renew(env)
         critic = self.policy.critic is not None
         mirror = self.mirror is not None
         rollout = Rollout(n_rollout_steps, env, critic=critic, mirror=mirror, phase=phase, done=done)
         own, others = self._generator(1), self._generator(3)
+        waiting: list[list[Waiting]] = [[] for _ in env.tables]
         for tables in env.tables:
             tables.forget()
         for t in range(n_rollout_steps):
@@ -230,7 +247,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
             else:
                 rollout.learned[t] = env.learners()
                 if phase is Phase.COMPARE:
-                    self._compare(env, rollout, t)
+                    self._pick(env, rollout, t, waiting)
                 self._decide(rollout, t, own)
                 self._let_others_decide(env, rollout, t, others)
             for tables in env.tables:
@@ -243,6 +260,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
             callback.update_locals(locals())
             if not callback.on_step():
                 return False
+        self._compare(env, rollout, waiting)
         self._last_obs = env.observe()
         self.iteration += 1
         self._rollout = rollout
@@ -313,19 +331,43 @@ class SelfPlayMaskablePPO(MaskablePPO):
                 _, values = self.policy.logits_and_values(torch.from_numpy(rollout.observations[t]))
         rollout.values[t] = values.numpy()
 
-    def _compare(self, env: SelfPlayEnv, rollout: Rollout, t: int) -> None:
-        """Look ahead in a part of the decisions of seats that learn."""
-        assert rollout.targets is not None and self.look_ahead is not None
+    def _renew(self, env: SelfPlayEnv) -> None:
+        """Let the policy look ahead itself, as it is now if that is due."""
+        assert self.look_ahead is not None
+        if self.ahead is None or self.look_ahead.renew is None:
+            return
+        due = self.num_timesteps // self.look_ahead.renew
+        if due > self.renewals:
+            self.renewals = due
+            self.ahead.load_state_dict(self.policy.network().state_dict())
+        if self.renewals:
+            for tables in env.tables:
+                assert tables.comparison is not None
+                tables.comparison.seat(LearnedAgent(tables.game, self.ahead, adviser=tables.adviser))
+
+    def _pick(self, env: SelfPlayEnv, rollout: Rollout, t: int, waiting: Sequence[list[Waiting]]) -> None:
+        """Keep a part of the decisions of seats that learn, to look ahead in when the rollout is over."""
+        assert self.look_ahead is not None
         chance = below(derive(self._key(5), t, np.arange(env.num_envs)), 1 << 20)
         compared = (chance < self.look_ahead.part * (1 << 20)) & rollout.learned[t] & (rollout.legal[t].sum(axis=1) > 1)
         rollout.compared[t] = compared
-        for tables in env.tables:
-            assert tables.comparison is not None
+        for tables, kept in zip(env.tables, waiting, strict=True):
             rows = np.flatnonzero(compared[tables.part])
             if len(rows):
-                legal = rollout.legal[t, tables.part][rows]
-                worth = tables.comparison.values(tables.state.take(rows), legal)
-                rollout.targets[t, tables.part][rows] = worth / self.reward_scale
+                kept.append(Waiting(t, rows + tables.part.start, tables.state.take(rows), tables.learns[rows]))
+
+    def _compare(self, env: SelfPlayEnv, rollout: Rollout, waiting: Sequence[list[Waiting]]) -> None:
+        """Look ahead in all decisions that were kept: together, for a batch costs little more than a few games."""
+        for tables, kept in zip(env.tables, waiting, strict=True):
+            if not kept:
+                continue
+            assert rollout.targets is not None and tables.comparison is not None
+            moves = np.repeat([each.move for each in kept], [len(each.places) for each in kept])
+            places = np.concatenate([each.places for each in kept])
+            state = type(kept[0].state).joined([each.state for each in kept])
+            taken = np.concatenate([each.learns for each in kept]) if self.renewals else None
+            worth = tables.comparison.values(state, rollout.legal[moves, places], taken)
+            rollout.targets[moves, places] = worth / self.reward_scale
 
     def _shaped(self, tables: Tables, rewards: NDArray[np.float32]) -> NDArray[np.float32]:
         """Rewards as the learner sees them."""
@@ -477,11 +519,11 @@ class SelfPlayMaskablePPO(MaskablePPO):
     # -- saving ----------------------------------------------------------------------------------------------------
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "_rollout", "past", "magnet"]
+        return [*super()._excluded_save_params(), "_rollout", "past", "magnet", "ahead"]
 
     def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
         states, variables = super()._get_torch_save_params()
-        kept = [name for name in ("past", "magnet") if getattr(self, name, None) is not None]
+        kept = [name for name in ("past", "magnet", "ahead") if getattr(self, name, None) is not None]
         return [*states, *kept], variables
 
     def save(self, path: Any, exclude: Iterable[str] | None = None, include: Iterable[str] | None = None) -> None:

@@ -34,6 +34,7 @@ from ..heuristic.sluff import (
 )
 from .scales import Floats, Ints, Weighed, at_scales, behind, columns, first_of_the_best, merged, one_hot, signed
 
+MOST_OF_A_TEAM = max(PLAYERS) // 2
 NEAR, FAR = (8.0, 60.0, 250.0), (20.0, 150.0)  # points: units of how far cards and bids are behind the best
 
 
@@ -93,7 +94,7 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
         know.count_hand(row, HIGHER[card]) / MAX_HAND,
         wins,
         twice,
-        *(count / 3 for count in out_of_it),
+        *(count / MOST_OF_A_TEAM for count in out_of_it),
     ]
     return columns(parts, len(row))
 
@@ -129,10 +130,11 @@ def _of_play(know: Knowledge, players: int) -> Floats:
     trumps = know.count_hand(np.arange(batch), COLOUR_CARDS[BLACK])
     parts = [
         know.is_sluffer[0],
-        *(know.is_sluffer[team].sum(axis=0) / 2 for team in (mates, others)),
-        *(know.to_come[team].sum(axis=0) / 3 for team in (mates, others)),
-        *(coming[team].sum(axis=0) / 2 for team in (mates, others)),
-        *(know.void[team, BLACK].sum(axis=0) / 3 for team in (mates, others)),
+        *(
+            seats[team].sum(axis=0) / MOST_OF_A_TEAM
+            for seats in (know.is_sluffer, know.to_come, coming, know.void[:, BLACK])
+            for team in (mates, others)
+        ),
         signed(know.needs, MAX_HAND),
         know.bid / 20,
         know.numbers / 5,
