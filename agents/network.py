@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
-from itertools import pairwise
 from typing import Any, Self
 
 import torch
@@ -20,6 +19,7 @@ from slopes_envs import Layout, UnknownName
 from .advice import ADVISERS, AFTERSTATES, REASONS
 from .afterstates import SIZE as AFTERSTATES_SIZE
 from .afterstates.network import AfterstateHead, AfterstateTrunk, AfterstateValue
+from .layers import hidden_layers
 from .reasons import SIZE as REASONS_SIZE
 from .reasons.network import ReasonHead, ReasonTrunk, ReasonValue, chosen
 
@@ -190,12 +190,8 @@ class Trunk(nn.Module):
         seen = [*shape.seen(layout), *range(layout.size, inputs)]
         self.register_buffer("seen", torch.tensor(seen, dtype=torch.int64), persistent=False)
         self.sees_all = len(seen) == inputs
-        widths = [len(seen), *shape.layers]
-        layers: list[nn.Module] = []
-        for before, after in pairwise(widths):
-            layers += [nn.Linear(before, after), nn.ReLU()]
-        self.layers = nn.Sequential(*layers)
-        self.width = widths[-1]
+        self.layers = hidden_layers([len(seen), *shape.layers])
+        self.width = shape.layers[-1]
 
     def forward(self, observations: Tensor) -> Tensor:
         """Encode observations."""

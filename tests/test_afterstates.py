@@ -15,14 +15,15 @@ from rich.console import Console
 
 from slopes_agents import make_agent, weights_file
 from slopes_agents.advice import AFTERSTATES, make_adviser, observed
-from slopes_agents.afterstates import FEATURES, FULL, NO_ACTION, PLANES, SIZE, WAYS, Afterstates, chains_of, held_after
-from slopes_agents.afterstates.network import NOT_THERE, SURE, AfterstateHead, AfterstateTrunk, AfterstateValue, Judged
+from slopes_agents.afterstates import FEATURES, PLANES, SIZE, WAYS, Afterstates, chains_of, held_after
+from slopes_agents.afterstates.network import SURE, AfterstateHead, AfterstateTrunk, AfterstateValue, Judged
 from slopes_agents.afterstates.shipped import AfterstateAgent, _read
 from slopes_agents.heuristic import slopes as player
 from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape, PolicyNetwork
 from slopes_agents.play import play_out
 from slopes_agents.search.stakes import reach_of
+from slopes_agents.shown import FULL, NO_ACTION, NOT_THERE
 from slopes_agents.weights_file import CheckpointError, pack_weights
 from slopes_envs import InformationSet, derive, make_game, match_seed
 from slopes_envs.games import slopes

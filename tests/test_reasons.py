@@ -17,10 +17,11 @@ from slopes_agents.advice import make_adviser, observed
 from slopes_agents.heuristic import sloppy_seconds, sluff
 from slopes_agents.learned import LearnedAgent, load_network
 from slopes_agents.network import NetworkShape, PolicyNetwork, advised
-from slopes_agents.reasons import CHOSEN, FULL, GAMES, NO_ACTION, OF_GAME, SIZE, ReasonAdviser, parts
+from slopes_agents.reasons import CHOSEN, GAMES, OF_GAME, SIZE, ReasonAdviser, parts
 from slopes_agents.reasons import sloppy_seconds as reasons_of_sloppy_seconds
 from slopes_agents.reasons import sluff as reasons_of_sluff
-from slopes_agents.reasons.network import LEAST_SPREAD, NOT_THERE, ReasonTrunk
+from slopes_agents.reasons.network import LEAST_SPREAD, ReasonTrunk
+from slopes_agents.shown import FULL, NO_ACTION, NOT_THERE
 from slopes_envs import InformationSet, game_names, make_game
 from slopes_training import ship
 from slopes_training.config import default_config_path, load_config

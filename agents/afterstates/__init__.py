@@ -45,14 +45,13 @@ from ..heuristic.slopes import (
     ranked,
     reasons_for,
 )
+from ..shown import NO_ACTION, as_bytes, one_hot
 
 Bytes = NDArray[np.uint8]
 
 GAME = "slopes"
 WAYS = 6
 """K, ends of the turn that are shown: the best ones by the rule-based player's judgement, best first."""
-NO_ACTION = 255
-"""In place of an action's number, where a turn has fewer ends."""
 
 PLANES = {
     "wins": 1,
@@ -85,8 +84,6 @@ SIZE = WAYS * (1 + FEATURES)
 WINS, LOSES, BEHIND_BY = (list(PLANES).index(name) for name in ("wins", "loses", "behind"))
 """Where these features stand, of one byte each."""
 
-FULL = 255
-"""The byte for 1."""
 BEHIND = 2.55
 """How far behind the best end, in units of the judgement, is shown as 1; what is further behind is, too."""
 
@@ -94,8 +91,6 @@ JUDGED = 12.0
 """How much a unit of the judgement counts in the logits of a policy: at first it follows it most of the time."""
 SURE = 50.0
 """How much more a policy goes for a win than for other ends of the turn, and less for a loss."""
-NOT_THERE = -1e6
-"""Logit of what is not shown: below all that a network may say of a hopeless end."""
 
 _NUMBER_PLACES: Words = np.array([LANE * c + n for c in range(COLOURS) for n in range(NUMBERS)], dtype=np.uint64)
 _SPECIAL_PLACES: Words = np.array([LANE * c + f for c in range(COLOURS) for f in range(SKIP, WILD)], dtype=np.uint64)
@@ -174,9 +169,9 @@ def features(plans: Plan, ends: Ends, behind: Floats, left: Ints) -> Bytes:
         decided > 0,
         decided < 0,
         behind / BEHIND,
-        _one_hot(ends.shows, SHOWS),
-        _one_hot(colours, COLOURS + 1),
-        _one_hot(ends.kind, KINDS + 1),
+        one_hot(ends.shows, SHOWS),
+        one_hot(colours, COLOURS + 1),
+        one_hot(ends.kind, KINDS + 1),
         numbers,
         specials / 2,
         wilds / 4,
@@ -195,23 +190,7 @@ def features(plans: Plan, ends: Ends, behind: Floats, left: Ints) -> Bytes:
         0.5 + (own - other) / (2 * _LEAD),
         *(np.exp(-turns / scale) for scale in (_LONG, _SHORT)),
     ]
-    shown = np.empty((FEATURES, len(own)), dtype=np.uint8)
-    start = 0
-    for part in parts:
-        rows = np.reshape(part, (-1, len(own)))
-        into = shown[start : start + len(rows)]
-        if rows.dtype.kind == "f":
-            np.rint(np.clip(rows, 0, 1) * FULL, out=into, casting="unsafe")
-        else:
-            np.multiply(rows, FULL, out=into, casting="unsafe")
-        start += len(rows)
-    return np.ascontiguousarray(shown.T)
-
-
-def _one_hot(numbers: Ints, count: int) -> NDArray[np.bool_]:
-    """``bool[count, …]``, the last axis as in ``numbers``."""
-    hot: NDArray[np.bool_] = np.arange(count).reshape(-1, *[1] * numbers.ndim) == numbers
-    return hot
+    return as_bytes(parts, len(own))
 
 
 def _bits(sets: Ints) -> Ints:

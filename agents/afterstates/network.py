@@ -6,13 +6,14 @@ Shape letters: **B** games, **K** ends of the turn that are shown, **F** feature
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from . import BEHIND, BEHIND_BY, FEATURES, FULL, JUDGED, LOSES, NO_ACTION, NOT_THERE, SIZE, SURE, WAYS, WINS
+from ..layers import best_by_action, hidden_layers
+from ..shown import FULL, NO_ACTION, NOT_THERE
+from . import BEHIND, BEHIND_BY, FEATURES, JUDGED, LOSES, SIZE, SURE, WAYS, WINS
 
 
 class Judged(NamedTuple):
@@ -36,10 +37,7 @@ class _Layers(nn.Module):
 
     def __init__(self, widths: Sequence[int]) -> None:
         super().__init__()
-        modules: list[nn.Module] = []
-        for before, after in pairwise([FEATURES, *widths]):
-            modules += [nn.Linear(before, after), nn.ReLU()]
-        self.hidden = nn.Sequential(*modules)
+        self.hidden = hidden_layers([FEATURES, *widths])
         self.last = nn.Parameter(torch.zeros(widths[-1] + 1))  # the bias behind the weights
 
     def forward(self, ends: Tensor) -> Tensor:
@@ -110,10 +108,7 @@ class AfterstateHead(nn.Module):
     def forward(self, encoded: Tensor) -> Tensor:
         """Logits, ``float32[B, A]``."""
         judged = Judged.of(encoded)
-        none = self.num_actions  # a column for ends that are not there
-        begun = torch.where(judged.there, judged.actions, none)
-        logits = encoded.new_full((len(encoded), none + 1), NOT_THERE)
-        return logits.scatter_reduce(1, begun, judged.scores, "amax")[:, :none]
+        return best_by_action(judged.actions, judged.scores, self.num_actions, NOT_THERE)
 
 
 class AfterstateValue(nn.Module):

@@ -15,17 +15,15 @@ from numpy.typing import NDArray
 from slopes_envs import Game, InformationSet
 
 from ..base import DeterministicAgent
+from ..shown import FULL, NO_ACTION, NOT_THERE
 from ..weights_file import Arrays, CheckpointError, read_weights, shipped_weights
 from . import (
     BEHIND,
     BEHIND_BY,
     FEATURES,
-    FULL,
     GAME,
     JUDGED,
     LOSES,
-    NO_ACTION,
-    NOT_THERE,
     SURE,
     WAYS,
     WINS,

@@ -431,6 +431,15 @@ class Reasons:
     made_lost: Floats  # [L] and if it does not
 
 
+@dataclass(frozen=True)
+class BidReasons:
+    """What speaks for each bid of B games."""
+
+    worth: Floats  # [B, 11] expected score
+    made: Floats  # [B, 11] chance that it is made
+    miss: Floats  # [B, 11] how far from it the tricks will be on average
+
+
 class SlipperySlopePlayer(DeterministicAgent):
     """The player; see the module for how it thinks.  Deterministic: it never uses ``view.keys``."""
 
@@ -451,7 +460,9 @@ class SlipperySlopePlayer(DeterministicAgent):
         worth = np.full(legal.shape, -np.inf)
         bidding = np.flatnonzero(legal[:, 0])
         if len(bidding):
-            worth[bidding, :BIDS] = self.worth_of_bids(know.take(bidding))
+            asked = know.take(bidding)
+            bounds = self.experience.bounds(asked.hand, asked.out)
+            worth[bidding, :BIDS] = self.reasons_for_bids(asked, *bounds).worth
         if len(bidding) < len(view):
             choices = self.consider(know, legal)
             worth[choices.row, choices.action] = self.worth_of_cards(choices)
@@ -459,16 +470,10 @@ class SlipperySlopePlayer(DeterministicAgent):
 
     # -- bidding ---------------------------------------------------------------------------------------------------
 
-    def worth_of_bids(self, know: Knowledge) -> Floats:
-        """Expected score of every bid, ``float64[B, 11]``."""
-        made, miss = self.prospects_of_bids(know)
-        return np.arange(BIDS) * made - miss
-
-    def prospects_of_bids(self, know: Knowledge) -> tuple[Floats, Floats]:
-        """How likely every bid is to be made, and how far from it the tricks will be on average: ``float64[B, 11]``."""
-        floor, ceiling = self.experience.bounds(know.hand, know.out)
+    def reasons_for_bids(self, know: Knowledge, floor: Ints, ceiling: Ints) -> BidReasons:
+        """What speaks for each bid, by the bounds (:meth:`Experience.bounds`) of the hands."""
         bids = np.arange(BIDS)
-        return self.experience.prospects(
+        made, miss = self.experience.prospects(
             np.full((len(floor), 1), HAND),
             know.leads[:, None],
             bids,
@@ -476,6 +481,7 @@ class SlipperySlopePlayer(DeterministicAgent):
             ceiling[:, None],
             makeup(know.hand)[:, None],
         )
+        return BidReasons(bids * made - miss, made, miss)
 
     # -- playing ---------------------------------------------------------------------------------------------------
 

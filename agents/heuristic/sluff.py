@@ -44,7 +44,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from math import erf, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -334,16 +334,15 @@ MAKES: Floats = _chances_to_make()
 LEAST_PRICE = 3.0  # points by which a trick is worth having, at least
 
 
-def prices(know: Knowledge) -> tuple[Floats, Floats]:
-    """What the present trick is worth.
+class Prices(NamedTuple):
+    """What the present trick of B games is worth."""
 
-    Returns
-    -------
-    worth
-        ``float32[4, B]``: the expected score, own team's less the other's, when it goes to a seat of each role.
-    alive
-        ``float32[B]``: the chance that the own team makes its bid.
-    """
+    worth: Floats  # [4, B] the expected score, own team's less the other's, when it goes to a seat of each role
+    alive: Floats  # [B] the chance that the own team makes its bid
+
+
+def prices(know: Knowledge) -> Prices:
+    """What the present trick is worth."""
     most = MAKES.shape[1] - 1
     ours, theirs = np.clip(know.needs, 0, most)
     ours_after, theirs_after = np.clip(know.needs - 1, 0, most)
@@ -361,7 +360,7 @@ def prices(know: Knowledge) -> tuple[Floats, Floats]:
             worth_theirs + 2 * SLUFFED * theirs_if_won,
         ]
     ).astype(np.float32)
-    return worth, MAKES[left, ours, theirs]
+    return Prices(worth, MAKES[left, ours, theirs])
 
 
 # ------------------------------------------------------------------------------------- what a card is worth later
@@ -394,6 +393,13 @@ class Choices:
     def take(self, which: Ints) -> Choices:
         """Some of the cards."""
         return Choices(**{spec.name: getattr(self, spec.name)[which] for spec in fields(self)})
+
+
+def takes_the_lead(know: Knowledge, choices: Choices) -> Bools:
+    """Whether cards win the trick as it lies, ``bool[L]``."""
+    row, card, colour = choices.row, choices.card, choices.colour
+    led, top = know.led[row], know.top[row]
+    return (led < 0) | np.where(colour == COLOUR[top], HEIGHT[card] > HEIGHT[top], colour == BLACK)
 
 
 def later_tricks(choices: Choices, players: int) -> Floats:
@@ -489,18 +495,17 @@ class SluffPlayer(DeterministicAgent):
         worth = np.full(legal.shape, -np.inf, dtype=np.float32)
         bidding = np.flatnonzero(legal[:, SLUFF])
         if len(bidding):
-            worth[bidding, self.bids(know.take(bidding))] = 0
+            worth[bidding, self.bids(self.prospects(know.take(bidding)))] = 0
         at = np.flatnonzero(legal[:, BIDS:ZERO_BID])
         if len(at):
             row, card = np.divmod(at, CARDS)
-            worth[row, card + BIDS] = self.worth_of_cards(know, Choices.of(know, row, card))
+            worth[row, card + BIDS] = self.reasons_for(know, Choices.of(know, row, card), prices(know)).worth
         return worth
 
     # -- bidding ---------------------------------------------------------------------------------------------------
 
-    def bids(self, know: Knowledge) -> Ints:
+    def bids(self, seen: Prospects) -> Ints:
         """The actions chosen in B games in which the seat is to bid, ``int64[B]``."""
-        seen = self.prospects(know)
         early = np.clip(np.rint(seen.tricks - EARLY_CAUTION), self.least_bid, self.hand_size)
         early_sluff = seen.safe > SURE_ENOUGH
         last = seen.scores.argmax(axis=1) + self.least_bid
@@ -539,14 +544,10 @@ class SluffPlayer(DeterministicAgent):
 
     # -- playing ---------------------------------------------------------------------------------------------------
 
-    def worth_of_cards(self, know: Knowledge, choices: Choices) -> Floats:
-        """Worth of each legal card, ``float32[L]``: of the trick by who will win it, less that of the card kept."""
-        return self.reasons_for(know, choices).worth
-
-    def reasons_for(self, know: Knowledge, choices: Choices) -> Reasons:
-        """What speaks for each of L legal cards of B games."""
+    def reasons_for(self, know: Knowledge, choices: Choices, priced: Prices) -> Reasons:
+        """What speaks for each of L legal cards of B games: the trick by who will win it, less the card kept."""
         row, card, colour = choices.row, choices.card, choices.colour
-        worth, alive = prices(know)
+        worth, alive = priced
         roles, own = self.winners(know, choices)
         price = np.maximum(worth[OURS] - worth[THEIRS], LEAST_PRICE)[row]
         trick = (roles * worth[:, row]).sum(axis=0) + price * (OWN_LEAD * own + TEAM_LEAD * roles[OURS])
@@ -572,8 +573,8 @@ class SluffPlayer(DeterministicAgent):
         """
         row, card, colour = choices.row, choices.card, choices.colour
         top, led = know.top[row], know.led[row]
-        leads, top_colour = led < 0, COLOUR[top]
-        wins = leads | np.where(colour == top_colour, HEIGHT[card] > HEIGHT[top], colour == BLACK)
+        leads = led < 0
+        wins = takes_the_lead(know, choices)
         led = np.where(leads, colour, led)
         top = np.where(wins, card, top)
         top_colour = COLOUR[top]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 
+from ..shown import NO_ACTION
 from . import slippery_slope, sloppy_seconds, sluff
 from .scales import Weighed
 
@@ -26,12 +27,8 @@ WAYS = 17
 """K, at least as many as there are legal actions in any of the games."""
 OF_ACTION, OF_GAME = 48, 64
 """F and G, at least as many features as any of the games has; what a game lacks is zero."""
-NO_ACTION = 255
-"""In place of an action's number, where a game has fewer legal actions."""
 SIZE = WAYS * (1 + OF_ACTION) + OF_GAME
 """Bytes that are shown of a game: numbers of the legal actions, their features action by action, those of the game."""
-FULL = 255
-"""The byte for 1."""
 CHOSEN = 0
 """The feature of an action that is 1 for the one that the rule-based player chooses."""
 
@@ -74,8 +71,8 @@ class ReasonAdviser:
         actions, shown, of_game = parts(advice)
         actions[:] = NO_ACTION
         actions[row, place] = weighed.action
-        shown[row, place, : weighed.of_action.shape[1]] = _as_bytes(weighed.of_action)
-        of_game[:, : weighed.of_game.shape[1]] = _as_bytes(weighed.of_game)
+        shown[row, place, : weighed.of_action.shape[1]] = weighed.of_action
+        of_game[:, : weighed.of_game.shape[1]] = weighed.of_game
         return advice
 
 
@@ -88,9 +85,3 @@ def parts(advice: Any) -> tuple[Any, Any, Any]:
     """
     end = WAYS * (1 + OF_ACTION)
     return advice[:, :WAYS], advice[:, WAYS:end].reshape(-1, WAYS, OF_ACTION), advice[:, end:]
-
-
-def _as_bytes(features: NDArray[np.float32]) -> NDArray[np.uint8]:
-    scaled = np.clip(features, 0, 1)
-    scaled *= FULL
-    return np.rint(scaled, out=scaled).astype(np.uint8)

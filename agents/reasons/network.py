@@ -7,15 +7,14 @@ game, **A** actions, **H** width of the last hidden layer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 
-from . import CHOSEN, FULL, NO_ACTION, OF_ACTION, OF_GAME, SIZE, WAYS, parts
+from ..layers import best_by_action, hidden_layers
+from ..shown import FULL, NO_ACTION, NOT_THERE
+from . import CHOSEN, OF_ACTION, OF_GAME, SIZE, WAYS, parts
 
-NOT_THERE = -1e6
-"""Logit of an action that is not shown."""
 LEAST_SPREAD = 0.05
 """What counts as the spread of a feature at least."""
 
@@ -37,9 +36,9 @@ class ReasonTrunk(nn.Module):
         self.register_buffer("spread", torch.ones(OF_ACTION + OF_GAME))
         self.action = nn.Linear(OF_ACTION, widths[0])
         self.game = nn.Linear(OF_GAME, widths[0], bias=False)
-        self.hidden = _layers(widths)
+        self.hidden = hidden_layers(widths)
         self.last = nn.Parameter(torch.zeros(widths[-1] + 1))  # the bias behind the weights
-        self.whole = _layers([OF_GAME, *widths])
+        self.whole = hidden_layers([OF_GAME, *widths])
         self.width = 3 * WAYS + widths[-1]
 
     def settle(self, observations: Tensor) -> None:
@@ -72,24 +71,10 @@ class ReasonTrunk(nn.Module):
         return torch.cat([scores, of_actions[..., CHOSEN].float() / FULL, actions.float()], dim=1)
 
 
-def _layers(widths: Sequence[int]) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for before, after in pairwise(widths):
-        layers += [nn.Linear(before, after), nn.ReLU()]
-    return nn.Sequential(*layers)
-
-
 def chosen(observations: Tensor, num_actions: int) -> Tensor:
     """What the rule-based player chooses, ``float32[B, A]``: one for its choice."""
     actions, of_actions, _ = parts(observations[:, -SIZE:])
-    return _by_action(actions.long(), of_actions[..., CHOSEN].float() / FULL, num_actions, 0.0)
-
-
-def _by_action(actions: Tensor, values: Tensor, num_actions: int, fill: float) -> Tensor:
-    """Values ``float32[B, K]`` of actions ``int64[B, K]`` as ``float32[B, A]``, and ``fill`` for all others."""
-    spread = values.new_full((len(values), num_actions + 1), fill)
-    columns = torch.where(actions == NO_ACTION, num_actions, actions)  # one more column for those that are not there
-    return spread.scatter(1, columns, values)[:, :num_actions]
+    return best_by_action(actions.long(), of_actions[..., CHOSEN].float() / FULL, num_actions, 0.0)
 
 
 class ReasonHead(nn.Module):
@@ -103,7 +88,7 @@ class ReasonHead(nn.Module):
     def forward(self, encoded: Tensor) -> Tensor:
         """Logits, ``float32[B, A]``."""
         scores, choices, actions = encoded[:, : 3 * WAYS].reshape(-1, 3, WAYS).unbind(dim=1)
-        return _by_action(actions.long(), scores + self.trust * choices, self.num_actions, NOT_THERE)
+        return best_by_action(actions.long(), scores + self.trust * choices, self.num_actions, NOT_THERE)
 
 
 class ReasonValue(nn.Module):

@@ -8,20 +8,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..shown import as_bytes
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
 
 
 class Weighed(NamedTuple):
-    """What a rule-based player makes of the L legal actions of B games.  Features are from 0 to 1, or cut there."""
+    """What a rule-based player makes of the L legal actions of B games: features as bytes."""
 
     row: Ints  # [L] games, rising
     action: Ints  # [L] numbers
-    of_action: Floats  # [L, features]; the first is 1 for the action that the player chooses
-    of_game: Floats  # [B, features]
+    of_action: Bytes  # [L, features]; the first is 1 for the action that the player chooses
+    of_game: Bytes  # [B, features]
 
 
-def merged(cards: tuple[Ints, Ints, Floats], bids: tuple[Ints, Ints, Floats], of_game: Floats) -> Weighed:
+def merged(cards: tuple[Ints, Ints, Bytes], bids: tuple[Ints, Ints, Bytes], of_game: Bytes) -> Weighed:
     """Cards of some games and bids of others, as one.
 
     Parameters
@@ -30,10 +33,10 @@ def merged(cards: tuple[Ints, Ints, Floats], bids: tuple[Ints, Ints, Floats], of
         Each: games ``int64[L]`` and actions ``int64[L]``, and features, that of the choice first and then some that
         the others lack.
     of_game
-        ``float32[B, features]``.
+        ``uint8[B, features]``.
     """
     width = cards[2].shape[1]
-    shown = np.zeros((len(cards[0]) + len(bids[0]), width + bids[2].shape[1] - 1), dtype=np.float32)
+    shown = np.zeros((len(cards[0]) + len(bids[0]), width + bids[2].shape[1] - 1), dtype=np.uint8)
     shown[: len(cards[0]), :width] = cards[2]
     shown[len(cards[0]) :, 0], shown[len(cards[0]) :, width:] = bids[2][:, 0], bids[2][:, 1:]
     row = np.concatenate([cards[0], bids[0]])
@@ -67,18 +70,6 @@ def at_scales(values: NDArray[Any], scales: Sequence[float]) -> list[NDArray[Any
     return [values / np.float32(scale) for scale in scales]
 
 
-def columns(features: Sequence[Any], length: int) -> Floats:
-    """Features ``[length]`` or ``[n, length]`` side by side, ``float32[length, features]``."""
-    rows = [np.atleast_2d(feature) for feature in features]
-    table = np.empty((length, sum(map(len, rows))), dtype=np.float32)
-    start = 0
-    for each in rows:
-        table[:, start : start + len(each)] = each.T
-        start += len(each)
-    return table
-
-
-def one_hot(numbers: Ints, count: int) -> NDArray[np.bool_]:
-    """Which of the numbers ``0 … count-1`` each is, ``bool[count, N]``."""
-    hot: NDArray[np.bool_] = np.arange(count)[:, None] == numbers
-    return hot
+def columns(features: Sequence[Any], count: int) -> Bytes:
+    """Features ``[count]`` or ``[n, count]`` side by side, ``uint8[count, features]``: 0 to 1, or cut there."""
+    return as_bytes([np.asarray(feature, dtype=np.float32) for feature in features], count)

@@ -23,13 +23,15 @@ from ..heuristic.slippery_slope import (
     SUIT,
     SUIT_CARDS,
     UNIT,
+    BidReasons,
     Choices,
     Knowledge,
     Reasons,
     SlipperySlopePlayer,
     read,
 )
-from .scales import Floats, Weighed, at_scales, behind, columns, first_of_the_best, merged, one_hot, signed
+from ..shown import one_hot
+from .scales import Bytes, Ints, Weighed, at_scales, behind, columns, first_of_the_best, merged, signed
 
 NEAR = (0.3, 1.5, 6.0)  # points: units of how far actions are behind the best
 
@@ -45,12 +47,14 @@ def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
         cards[:, :BIDS] = False
         choices = player.consider(know, cards)
         of_cards = _of_cards(know, choices, player.reasons_for(choices), len(view))
-        of_bids = _of_bids(player, know.take(bidding))
+        bounds = player.experience.bounds(know.hand, know.out)
+        floor, ceiling = (each[bidding] for each in bounds)
+        of_bids = _of_bids(player.reasons_for_bids(know.take(bidding), floor, ceiling), floor, ceiling)
         bids = np.tile(np.arange(BIDS), len(bidding))
         return merged(
             (choices.row, choices.action, of_cards),
             (bidding.repeat(BIDS), bids, of_bids),
-            _of_games(player, know, view),
+            _of_games(know, view, *bounds),
         )
 
     return weigh
@@ -60,8 +64,8 @@ def _count(bits: Any) -> Any:
     return np.bitwise_count(bits).astype(np.float32)
 
 
-def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -> Floats:
-    """Features of cards, with that of the choice, ``float32[L, …]``."""
+def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -> Bytes:
+    """Features of cards, with that of the choice, ``uint8[L, …]``."""
     c, row, card = choices, choices.row, choices.action - BIDS
     hand, out, suit = know.hand[row], know.out[row], SUIT[card]
     distance = behind(row, reasons.worth, batch)
@@ -98,33 +102,32 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
     return columns(parts, len(row))
 
 
-def _of_bids(player: SlipperySlopePlayer, know: Knowledge) -> Floats:
-    """Features of the eleven bids of games, with that of the choice, ``float32[B * 11, …]``."""
-    batch = len(know.hand)
-    made, miss = player.prospects_of_bids(know)
-    floor, ceiling = (np.repeat(each / UNIT, BIDS) for each in player.experience.bounds(know.hand, know.out))
+def _of_bids(reasons: BidReasons, floor: Ints, ceiling: Ints) -> Bytes:
+    """Features of the eleven bids of games, with that of the choice, ``uint8[B * 11, …]``."""
+    batch = len(floor)
+    floors, ceilings = (np.repeat(each / UNIT, BIDS) for each in (floor, ceiling))
     bids = np.tile(np.arange(BIDS), batch)
     row = np.arange(batch).repeat(BIDS)
-    distance = behind(row, (np.arange(BIDS) * made - miss).reshape(-1), batch)
+    distance = behind(row, reasons.worth.reshape(-1), batch)
     parts = [
         first_of_the_best(row, distance),
         np.ones(batch * BIDS),
         bids / HAND,
         *at_scales(distance, NEAR[1:]),
-        made.reshape(-1),
-        miss.reshape(-1) / 5,
-        signed(bids - floor, HAND),
-        signed(bids - ceiling, HAND),
+        reasons.made.reshape(-1),
+        reasons.miss.reshape(-1) / 5,
+        signed(bids - floors, HAND),
+        signed(bids - ceilings, HAND),
     ]
     return columns(parts, len(row))
 
 
-def _of_games(player: SlipperySlopePlayer, know: Knowledge, view: InformationSet) -> Floats:
-    """Features of games, ``float32[B, …]``."""
+def _of_games(know: Knowledge, view: InformationSet, floor: Ints, ceiling: Ints) -> Bytes:
+    """Features of games, ``uint8[B, …]``."""
     batch = len(view)
     planes = view.features
     cards = know.cards_left[0]
-    floor, ceiling = (each / UNIT for each in player.experience.bounds(know.hand, know.out))
+    low, high = floor / UNIT, ceiling / UNIT
     bidding = ~planes["bids"][:, 0].any(axis=1)  # has not bid
     bid, needed = (np.where(bidding, 0, each) for each in (know.bid, know.needed))
     tricks = planes["tricks"].sum(axis=2, dtype=np.float32).T
@@ -136,10 +139,10 @@ def _of_games(player: SlipperySlopePlayer, know: Knowledge, view: InformationSet
         signed(needed, HAND),
         (needed == 0) & ~bidding,
         needed < 0,
-        floor / HAND,
-        ceiling / HAND,
-        signed(needed - floor, 5),
-        signed(needed - ceiling, 5),
+        low / HAND,
+        high / HAND,
+        signed(needed - low, 5),
+        signed(needed - high, 5),
         one_hot(know.to_come, P),
         know.leads,
         one_hot(DIRECTION[know.context].astype(np.int64), len(Direction)),

@@ -27,7 +27,8 @@ from ..heuristic.sloppy_seconds import (
     read,
     suits_of,
 )
-from .scales import Floats, Ints, Weighed, at_scales, behind, columns, first_of_the_best, one_hot, signed
+from ..shown import one_hot
+from .scales import Bytes, Floats, Ints, Weighed, at_scales, behind, columns, first_of_the_best, signed
 
 PLAYERS = tuple(CARDS)
 SEATS = max(PLAYERS)
@@ -66,8 +67,8 @@ def _weigh(player: SloppySecondsPlayer, view: InformationSet) -> Weighed:
     )
 
 
-def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> Floats:
-    """Features of cards, ``float32[L, …]``."""
+def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> Bytes:
+    """Features of cards, ``uint8[L, …]``."""
     c, row = choices, choices.row
     every = np.arange(len(row))
     distance = behind(row, reasons.worth, batch)
@@ -116,8 +117,8 @@ def _standing(sight: Sight, suit: Ints, row: Ints) -> Floats:
     return (shown / ALL_POINTS).astype(np.float32)
 
 
-def _of_games(sight: Sight, players: int) -> Floats:
-    """Features of games, ``float32[B, …]``."""
+def _of_games(sight: Sight, players: int) -> Bytes:
+    """Features of games, ``uint8[B, …]``."""
     batch = len(sight.hand)
     cards = np.bitwise_count(sight.hand)
     trump = TRUMP[sight.context].astype(np.int64)

@@ -15,7 +15,6 @@ from slopes_envs import Game, InformationSet
 from slopes_envs.games.sluff import BIDS, BLACK, MAX_HAND, PLAYERS, SLUFF, ZERO_BID
 
 from ..heuristic.sluff import (
-    COLOUR,
     COLOUR_CARDS,
     HEIGHT,
     HIGHER,
@@ -25,14 +24,17 @@ from ..heuristic.sluff import (
     THEIRS,
     Choices,
     Knowledge,
+    Prices,
     Prospects,
     Reasons,
     SluffPlayer,
     danger,
     prices,
     read,
+    takes_the_lead,
 )
-from .scales import Floats, Ints, Weighed, at_scales, behind, columns, first_of_the_best, merged, one_hot, signed
+from ..shown import one_hot
+from .scales import Bytes, Ints, Weighed, at_scales, behind, columns, first_of_the_best, merged, signed
 
 MOST_OF_A_TEAM = max(PLAYERS) // 2
 NEAR, FAR = (8.0, 60.0, 250.0), (20.0, 150.0)  # points: units of how far cards and bids are behind the best
@@ -48,27 +50,26 @@ def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
         know, legal = read(view), view.legal
         row, card = np.nonzero(legal[:, BIDS:ZERO_BID])
         choices = Choices.of(know, row, card)
-        of_cards = _of_cards(know, choices, player.reasons_for(know, choices), len(view))
+        priced = prices(know)
+        of_cards = _of_cards(know, choices, player.reasons_for(know, choices, priced), len(view))
         bidding = np.flatnonzero(legal[:, SLUFF])
         asked = know.take(bidding)
         seen = player.prospects(asked)
         which, bid = np.nonzero(legal[bidding][:, actions])
-        chosen = actions[bid] == player.bids(asked)[which]
+        chosen = actions[bid] == player.bids(seen)[which]
         of_bids = _of_bids(player, seen, which, numbers[bid], chosen)
         of_bidding = _of_bidding(asked, seen, player.players)
-        of_play = _of_play(know, player.players)
-        of_game = np.concatenate([of_play, np.zeros((len(view), of_bidding.shape[1]), np.float32)], axis=1)
+        of_play = _of_play(know, player.players, priced)
+        of_game = np.concatenate([of_play, np.zeros((len(view), of_bidding.shape[1]), np.uint8)], axis=1)
         of_game[bidding, of_play.shape[1] :] = of_bidding
         return merged((row, card + BIDS, of_cards), (bidding[which], actions[bid], of_bids), of_game)
 
     return weigh
 
 
-def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -> Floats:
-    """Features of cards, ``float32[L, …]``."""
+def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -> Bytes:
+    """Features of cards, ``uint8[L, …]``."""
     row, card, colour = choices.row, choices.card, choices.colour
-    led, top = know.led[row], know.top[row]
-    wins = (led < 0) | np.where(colour == COLOUR[top], HEIGHT[card] > HEIGHT[top], colour == BLACK)
     twice = (know.twice[row] >> card.astype(np.uint64)) & np.uint64(1)
     length = know.count_hand(row, COLOUR_CARDS[colour])
     # Seats that are out of the colour: of the own team and of the other, all, still to come, and sluffers.
@@ -87,20 +88,20 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
         length == 1,
         HEIGHT[card] / MAX_HAND,
         colour == BLACK,
-        colour == led,
+        colour == know.led[row],
         choices.above / (2 * MAX_HAND),
         (choices.colour_out - choices.above) / (2 * MAX_HAND),
         know.count_hand(row, LOWER[card]) / MAX_HAND,
         know.count_hand(row, HIGHER[card]) / MAX_HAND,
-        wins,
+        takes_the_lead(know, choices),
         twice,
         *(count / MOST_OF_A_TEAM for count in out_of_it),
     ]
     return columns(parts, len(row))
 
 
-def _of_bids(player: SluffPlayer, seen: Prospects, row: Ints, number: Ints, chosen: NDArray[np.bool_]) -> Floats:
-    """Features of bids, ``float32[L, …]``; ``number`` is -1 for a sluff."""
+def _of_bids(player: SluffPlayer, seen: Prospects, row: Ints, number: Ints, chosen: NDArray[np.bool_]) -> Bytes:
+    """Features of bids, ``uint8[L, …]``; ``number`` is -1 for a sluff."""
     sluff = number < 0
     place = np.clip(number - player.least_bid, 0, seen.scores.shape[1] - 1)
     score = np.where(sluff, seen.score_sluff[row], seen.scores[row, place])
@@ -117,10 +118,10 @@ def _of_bids(player: SluffPlayer, seen: Prospects, row: Ints, number: Ints, chos
     return columns(parts, len(row))
 
 
-def _of_play(know: Knowledge, players: int) -> Floats:
-    """Features of games, ``float32[B, …]``."""
+def _of_play(know: Knowledge, players: int, priced: Prices) -> Bytes:
+    """Features of games, ``uint8[B, …]``."""
     batch = len(know.hand)
-    worth, alive = prices(know)
+    worth, alive = priced
     most = MAKES.shape[1] - 1
     needs, others_need = np.clip(know.needs, 0, most)
     winner = know.winner
@@ -154,8 +155,8 @@ def _of_play(know: Knowledge, players: int) -> Floats:
     return columns(parts, batch)
 
 
-def _of_bidding(know: Knowledge, seen: Prospects, players: int) -> Floats:
-    """More features of games in which the seat is to bid, ``float32[B, …]``."""
+def _of_bidding(know: Knowledge, seen: Prospects, players: int) -> Bytes:
+    """More features of games in which the seat is to bid, ``uint8[B, …]``."""
     has_bid = (know.numbers + know.intact + know.broken) / players
     strength = [each / most for each, most in zip(seen.strength, (8, 10, 5, 8, 12), strict=True)]
     dangers = [each / most for each, most in zip(seen.dangers, (3, 6, 3, 10, 100), strict=True)]
