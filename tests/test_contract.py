@@ -122,6 +122,26 @@ def test_games_are_put_whole(order: Any, count: int) -> None:
 
 
 @every_variant
+def test_batches_are_joined(variant: tuple[str, dict[str, Any]]) -> None:
+    game = made(variant)
+    whole = staggered(game, 12, 30)
+    parts = [whole.take(np.arange(first, end)) for first, end in ((0, 1), (1, 7), (7, 7), (7, 12))]
+    joined = type(whole).joined(parts)
+    assert_same(joined, whole)
+    game.restart(joined, [0], match_seed(9, [0]))
+    assert_same(parts[0], whole.take(np.array([0])))  # nothing is shared
+
+
+def test_scripted_games_are_joined_with_others() -> None:
+    game = make_game("sloppy_seconds")
+    plain, other = game.new(match_seed(1, [0, 1])), game.new(match_seed(2, [0]))
+    other.scripts = np.array([None], dtype=object)
+    other.scripts[0] = script = object()
+    joined = type(plain).joined([plain, other])
+    assert joined.scripts is not None and joined.scripts.tolist() == [None, None, script]
+
+
+@every_variant
 def test_copies_are_independent(variant: tuple[str, dict[str, Any]]) -> None:
     game = made(variant)
     state = staggered(game, 16, 30)

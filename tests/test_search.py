@@ -500,6 +500,32 @@ def test_nth_true() -> None:
     assert nth_true(mask, np.array([2, 0, 1])).tolist() == [0, 0, 0]
 
 
+def test_in_roll_outs_nobody_is_asked_where_there_is_no_choice() -> None:
+    """And what they bring is the same as if everybody were."""
+    game = make_game(GAME, match="hand")
+    heuristic, asked = make_agent("heuristic", game), []
+
+    class Noting(Agent):
+        def act(self, view: InformationSet) -> NDArray[np.int64]:
+            asked.append(view.legal.sum(axis=1))
+            return heuristic.act(view)
+
+    state = positions(game)
+    playing = rollouts.Rollouts(game, Noting(game), reach_of(game))
+    values = playing.values(state.copy(), playing.start(state))
+    counts = np.concatenate(asked)
+    assert counts.min() == 2
+    end, decisions = state.copy(), 0
+    while (end.seat >= 0).any():
+        rows = np.flatnonzero(end.seat >= 0)
+        part = end.take(rows)
+        decisions += len(rows)
+        game.step(part, heuristic.act(InformationSet(game, part)))
+        end.put(rows, part)
+    assert len(counts) < decisions
+    assert np.allclose(values, Lead(game).of(end) - Lead(game).of(state))
+
+
 def test_leads_are_of_sides() -> None:
     three = Lead(make_game(GAME)).all_seats(np.array([[6, 3, 0]]))
     assert three.tolist() == [[4.5, 0.0, -4.5]]

@@ -1,0 +1,47 @@
+"""How what a rule-based player makes of actions is shown to a network: numbers from 0 to 1 as bytes.
+
+Shape letters: **N** rows (actions or games), **F** features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FULL = 255
+"""The byte for 1."""
+NO_ACTION = 255
+"""In place of an action's number, where a game has fewer actions to show."""
+NOT_THERE = -1e6
+"""Logit of an action that is not shown: below all that a network may say of one that is."""
+
+
+def one_hot(numbers: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
+    """Which of the numbers ``0 … count-1`` each is, ``bool[count, …]``; the last axes are those of ``numbers``."""
+    hot: NDArray[np.bool_] = np.arange(count).reshape(-1, *[1] * numbers.ndim) == numbers
+    return hot
+
+
+def as_bytes(parts: Sequence[NDArray[Any]], count: int) -> NDArray[np.uint8]:
+    """Features side by side, ``uint8[count, F]``: numbers from 0 to 1, or cut there.
+
+    Parameters
+    ----------
+    parts
+        Each ``[…, count]``, one feature or several; their first axes change slowest.
+    """
+    rows = [part.reshape(prod(part.shape[:-1]), count) for part in parts]
+    shown = np.empty((sum(map(len, rows)), count), dtype=np.uint8)
+    start = 0
+    for each in rows:
+        into = shown[start : start + len(each)]
+        if each.dtype.kind == "f":
+            np.rint(np.clip(each, 0, 1) * FULL, out=into, casting="unsafe")
+        else:
+            np.multiply(each, FULL, out=into, casting="unsafe")
+        start += len(each)
+    return np.ascontiguousarray(shown.T)
