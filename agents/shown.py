@@ -35,13 +35,8 @@ def as_bytes(parts: Sequence[NDArray[Any]], count: int) -> NDArray[np.uint8]:
         Each ``[…, count]``, one feature or several; their first axes change slowest.
     """
     rows = [part.reshape(prod(part.shape[:-1]), count) for part in parts]
-    shown = np.empty((sum(map(len, rows)), count), dtype=np.uint8)
-    start = 0
-    for each in rows:
-        into = shown[start : start + len(each)]
-        if each.dtype.kind == "f":
-            np.rint(np.clip(each, 0, 1) * FULL, out=into, casting="unsafe")
-        else:
-            np.multiply(each, FULL, out=into, casting="unsafe")
-        start += len(each)
-    return np.ascontiguousarray(shown.T)
+    table = np.concatenate(rows, dtype=np.float32, casting="unsafe")
+    np.clip(table, 0, 1, out=table)
+    table *= FULL
+    np.rint(table, out=table)
+    return np.ascontiguousarray(table.astype(np.uint8).T)

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..shown import as_bytes
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
@@ -24,17 +22,19 @@ class Weighed(NamedTuple):
     of_game: Bytes  # [B, features]
 
 
-def merged(cards: tuple[Ints, Ints, Bytes], bids: tuple[Ints, Ints, Bytes], of_game: Bytes) -> Weighed:
+def merged(cards: tuple[Ints, Ints, Bytes], bids: tuple[Ints, Ints, Bytes] | None, of_game: Bytes) -> Weighed:
     """Cards of some games and bids of others, as one.
 
     Parameters
     ----------
     cards, bids
         Each: games ``int64[L]`` and actions ``int64[L]``, and features, that of the choice first and then some that
-        the others lack.
+        the others lack.  There may be no bids at all.
     of_game
         ``uint8[B, features]``.
     """
+    if bids is None:
+        return Weighed(*cards, of_game)
     width = cards[2].shape[1]
     shown = np.zeros((len(cards[0]) + len(bids[0]), width + bids[2].shape[1] - 1), dtype=np.uint8)
     shown[: len(cards[0]), :width] = cards[2]
@@ -68,8 +68,3 @@ def first_of_the_best(row: Ints, distance: NDArray[Any]) -> NDArray[np.bool_]:
 def at_scales(values: NDArray[Any], scales: Sequence[float]) -> list[NDArray[Any]]:
     """The same numbers by several units: small differences and large ones both show."""
     return [values / np.float32(scale) for scale in scales]
-
-
-def columns(features: Sequence[Any], count: int) -> Bytes:
-    """Features ``[count]`` or ``[n, count]`` side by side, ``uint8[count, features]``: 0 to 1, or cut there."""
-    return as_bytes([np.asarray(feature, dtype=np.float32) for feature in features], count)

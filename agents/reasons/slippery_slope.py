@@ -30,8 +30,8 @@ from ..heuristic.slippery_slope import (
     SlipperySlopePlayer,
     read,
 )
-from ..shown import one_hot
-from .scales import Bytes, Ints, Weighed, at_scales, behind, columns, first_of_the_best, merged, signed
+from ..shown import as_bytes, one_hot
+from .scales import Bytes, Ints, Weighed, at_scales, behind, first_of_the_best, merged, signed
 
 NEAR = (0.3, 1.5, 6.0)  # points: units of how far actions are behind the best
 
@@ -48,13 +48,16 @@ def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
         choices = player.consider(know, cards)
         of_cards = _of_cards(know, choices, player.reasons_for(choices), len(view))
         bounds = player.experience.bounds(know.hand, know.out)
+        of_games = _of_games(know, view, *bounds)
+        if not len(bidding):
+            return merged((choices.row, choices.action, of_cards), None, of_games)
         floor, ceiling = (each[bidding] for each in bounds)
         of_bids = _of_bids(player.reasons_for_bids(know.take(bidding), floor, ceiling), floor, ceiling)
         bids = np.tile(np.arange(BIDS), len(bidding))
         return merged(
             (choices.row, choices.action, of_cards),
             (bidding.repeat(BIDS), bids, of_bids),
-            _of_games(know, view, *bounds),
+            of_games,
         )
 
     return weigh
@@ -99,7 +102,7 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
         (out_of_suit & ACES) != 0,
         void,
     ]
-    return columns(parts, len(row))
+    return as_bytes(parts, len(row))
 
 
 def _of_bids(reasons: BidReasons, floor: Ints, ceiling: Ints) -> Bytes:
@@ -119,7 +122,7 @@ def _of_bids(reasons: BidReasons, floor: Ints, ceiling: Ints) -> Bytes:
         signed(bids - floors, HAND),
         signed(bids - ceilings, HAND),
     ]
-    return columns(parts, len(row))
+    return as_bytes(parts, len(row))
 
 
 def _of_games(know: Knowledge, view: InformationSet, floor: Ints, ceiling: Ints) -> Bytes:
@@ -157,4 +160,4 @@ def _of_games(know: Knowledge, view: InformationSet, floor: Ints, ceiling: Ints)
         know.certain[1:] / HAND,
         np.bitwise_count(know.voids[1:].astype(np.uint64)) / SUITS,
     ]
-    return columns(parts, batch)
+    return as_bytes(parts, batch)

@@ -27,8 +27,8 @@ from ..heuristic.sloppy_seconds import (
     read,
     suits_of,
 )
-from ..shown import one_hot
-from .scales import Bytes, Floats, Ints, Weighed, at_scales, behind, columns, first_of_the_best, signed
+from ..shown import as_bytes, one_hot
+from .scales import Bytes, Floats, Ints, Weighed, at_scales, behind, first_of_the_best, signed
 
 PLAYERS = tuple(CARDS)
 SEATS = max(PLAYERS)
@@ -100,12 +100,14 @@ def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> B
         _standing(sight, c.suit, row),
         _standing(sight, c.led, row),
     ]
-    return columns(parts, len(row))
+    return as_bytes(parts, len(row))
 
 
 def _for_all_seats(by_seat: Floats) -> Floats:
     """The same with zeros for a seat that smaller tables lack: ``float32[SEATS, L]``."""
-    return np.pad(by_seat, ((0, SEATS - len(by_seat)), (0, 0)))
+    padded = np.zeros((SEATS, by_seat.shape[1]), dtype=np.float32)
+    padded[: len(by_seat)] = by_seat
+    return padded
 
 
 def _standing(sight: Sight, suit: Ints, row: Ints) -> Floats:
@@ -143,4 +145,4 @@ def _of_games(sight: Sight, players: int) -> Bytes:
         signed(lead, ALL_POINTS),
         one_hot(np.full(batch, PLAYERS.index(players)), len(PLAYERS)),
     ]
-    return columns(parts, batch)
+    return as_bytes(parts, batch)

@@ -33,8 +33,8 @@ from ..heuristic.sluff import (
     read,
     takes_the_lead,
 )
-from ..shown import one_hot
-from .scales import Bytes, Ints, Weighed, at_scales, behind, columns, first_of_the_best, merged, signed
+from ..shown import as_bytes, one_hot
+from .scales import Bytes, Ints, Weighed, at_scales, behind, first_of_the_best, merged, signed
 
 MOST_OF_A_TEAM = max(PLAYERS) // 2
 NEAR, FAR = (8.0, 60.0, 250.0), (20.0, 150.0)  # points: units of how far cards and bids are behind the best
@@ -52,14 +52,16 @@ def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
         choices = Choices.of(know, row, card)
         priced = prices(know)
         of_cards = _of_cards(know, choices, player.reasons_for(know, choices, priced), len(view))
+        of_play = _of_play(know, player.players, priced)
         bidding = np.flatnonzero(legal[:, SLUFF])
+        if not len(bidding):
+            return merged((row, card + BIDS, of_cards), None, of_play)
         asked = know.take(bidding)
         seen = player.prospects(asked)
         which, bid = np.nonzero(legal[bidding][:, actions])
         chosen = actions[bid] == player.bids(seen)[which]
         of_bids = _of_bids(player, seen, which, numbers[bid], chosen)
         of_bidding = _of_bidding(asked, seen, player.players)
-        of_play = _of_play(know, player.players, priced)
         of_game = np.concatenate([of_play, np.zeros((len(view), of_bidding.shape[1]), np.uint8)], axis=1)
         of_game[bidding, of_play.shape[1] :] = of_bidding
         return merged((row, card + BIDS, of_cards), (bidding[which], actions[bid], of_bids), of_game)
@@ -97,7 +99,7 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
         twice,
         *(count / MOST_OF_A_TEAM for count in out_of_it),
     ]
-    return columns(parts, len(row))
+    return as_bytes(parts, len(row))
 
 
 def _of_bids(player: SluffPlayer, seen: Prospects, row: Ints, number: Ints, chosen: NDArray[np.bool_]) -> Bytes:
@@ -115,7 +117,7 @@ def _of_bids(player: SluffPlayer, seen: Prospects, row: Ints, number: Ints, chos
         np.where(sluff, 0, signed(more, MAX_HAND)),
         *(seen.is_last[row] * each for each in at_scales(behind(row, score.astype(np.float32), len(seen.tricks)), FAR)),
     ]
-    return columns(parts, len(row))
+    return as_bytes(parts, len(row))
 
 
 def _of_play(know: Knowledge, players: int, priced: Prices) -> Bytes:
@@ -152,7 +154,7 @@ def _of_play(know: Knowledge, players: int, priced: Prices) -> Bytes:
         one_hot(np.where(know.top < 0, -1, role), len(worth)),
         one_hot(np.full(batch, PLAYERS.index(players)), len(PLAYERS)),
     ]
-    return columns(parts, batch)
+    return as_bytes(parts, batch)
 
 
 def _of_bidding(know: Knowledge, seen: Prospects, players: int) -> Bytes:
@@ -161,4 +163,4 @@ def _of_bidding(know: Knowledge, seen: Prospects, players: int) -> Bytes:
     strength = [each / most for each, most in zip(seen.strength, (8, 10, 5, 8, 12), strict=True)]
     dangers = [each / most for each, most in zip(seen.dangers, (3, 6, 3, 10, 100), strict=True)]
     parts = [seen.is_last, seen.tricks / 8, seen.safe, *strength, *dangers, has_bid[1]]
-    return columns(parts, len(seen.tricks))
+    return as_bytes(parts, len(seen.tricks))
