@@ -1,6 +1,6 @@
 """How what a rule-based player makes of actions is shown to a network: numbers from 0 to 1 as bytes.
 
-Shape letters: **N** rows (actions or games), **F** features.
+Shape letters: **N** actions or games, **F** features.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ def one_hot(numbers: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
 
 
 def as_bytes(parts: Sequence[NDArray[Any]], count: int) -> NDArray[np.uint8]:
-    """Features side by side, ``uint8[count, F]``: numbers from 0 to 1, or cut there.
+    """Features side by side, ``uint8[N, F]``: numbers from 0 to 1, or cut there.
 
     Parameters
     ----------
     parts
-        Each ``[…, count]``, one feature or several; their first axes change slowest.
+        Each ``[…, N]``, one feature or several; their first axes change slowest.
+    count
+        N, which may be 0.
     """
     rows = [part.reshape(prod(part.shape[:-1]), count) for part in parts]
     table = np.concatenate(rows, dtype=np.float32, casting="unsafe")

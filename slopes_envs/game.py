@@ -188,24 +188,28 @@ class State:
 
     @classmethod
     def joined(cls, states: Sequence[Self]) -> Self:
-        """A new state of the games of several (at least one), in their order."""
-        values: dict[str, Any] = {}
-        for name in cls.__dataclass_fields__:
-            arrays = [getattr(state, name) for state in states]
-            if any(array is not None for array in arrays):
-                arrays = [
-                    np.full(len(state), None, dtype=object) if array is None else array
-                    for state, array in zip(states, arrays, strict=True)
-                ]
-                values[name] = np.concatenate(arrays)
-            else:
-                values[name] = None
+        """A new state of the games of several, in their order.
+
+        Raises
+        ------
+        ValueError
+            For no states at all.
+        """
+        if not states:
+            raise ValueError("states to join: expected at least one, got none")
+        names = [name for name in cls.__dataclass_fields__ if name != "scripts"]
+        values: dict[str, Any] = {name: np.concatenate([getattr(state, name) for state in states]) for name in names}
+        if any(state.scripts is not None for state in states):
+            values["scripts"] = np.concatenate([state._scripts_of_all() for state in states])
         return cls(**values)
+
+    def _scripts_of_all(self) -> NDArray[np.object_]:
+        return np.full(len(self), None, dtype=object) if self.scripts is None else self.scripts
 
     def put(self, rows: Rows, other: Self) -> None:
         """Replace the games in places ``rows`` by the games of ``other``."""
-        if self.scripts is None and other.scripts is not None:
-            self.scripts = np.full(len(self), None, dtype=object)
+        if other.scripts is not None:
+            self.scripts = self._scripts_of_all()
         for name in self.__dataclass_fields__:
             array: NDArray[Any] | None = getattr(self, name)
             if array is not None:

@@ -139,6 +139,8 @@ def test_scripted_games_are_joined_with_others() -> None:
     other.scripts[0] = script = object()
     joined = type(plain).joined([plain, other])
     assert joined.scripts is not None and joined.scripts.tolist() == [None, None, script]
+    with pytest.raises(ValueError, match="expected at least one, got none"):
+        type(plain).joined([])
 
 
 @every_variant

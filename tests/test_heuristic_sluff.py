@@ -196,7 +196,8 @@ def test_who_wins_is_known_to_the_last_and_foreseen_by_the_others() -> None:
         for turn in range(4):
             know, mover = player.read(InformationSet(game, state)), state.seat.astype(int)
             action = agent.act(InformationSet(game, state))
-            roles, own = agent.winners(know, player.Choices.of(know, seats, action - sluff.BIDS))
+            choices = player.Choices.of(know, seats, action - sluff.BIDS)
+            roles, own = agent.winners(know, choices, player.takes_the_lead(know, choices))
             assert np.allclose(roles.sum(axis=0), 1, atol=1e-5)
             mine = roles[player.OURS] + roles[player.OUR_SLUFFER]
             assert (own <= mine + 1e-5).all()

@@ -69,31 +69,6 @@ def test_worth_is_what_playing_on_brings(name: str) -> None:
         assert found[row, action] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", ["sluff", "sloppy_seconds", "slippery_slope"])
-def test_another_agent_plays_on_in_the_seats_it_has_taken(name: str) -> None:
-    game = make_game(name)
-    agent, other = make_agent("heuristic", game), make_agent("greedy", game)
-    state = staggered(game, 8, 20)
-    state = state.take(np.flatnonzero(state.seat >= 0))
-    legal = game.legal(state)
-    taken = np.random.default_rng(5).random((len(state), game.num_players)) < 0.5
-    comparison = Comparison(game, agent)
-    alone = comparison.values(state, legal)
-    comparison.seat(other)
-    assert np.array_equal(comparison.values(state, legal), alone)
-    found = comparison.values(state, legal, taken)
-    assert not np.array_equal(found, alone)
-    for row, action in np.argwhere(legal):
-        one = state.take(np.array([row]))
-        seat, hand = int(one.seat[0]), int(one.hand[0])
-        start = lead(game, game.scores(one)[0], seat)
-        game.step(one, np.array([action]))
-        while one.seat[0] >= 0 and one.hand[0] == hand:
-            mover = other if taken[row, one.seat[0]] else agent
-            game.step(one, mover.act(InformationSet(game, one)))
-        assert found[row, action] == pytest.approx(lead(game, game.scores(one)[0], seat) - start)
-
-
 def test_the_loss_leads_to_the_best_legal_action() -> None:
     worth = torch.tensor([[1.0, 2.0, 5.0], [0.0, -1.0, -2.0], [7.0, 0.0, 0.0]])
     legal = torch.tensor([[True, True, False], [True, True, True], [True, False, False]])
@@ -205,38 +180,44 @@ def test_a_part_of_the_learners_decisions_with_a_choice_is_compared(part: float)
     assert model.logger.name_to_value["look_ahead/compared"] == rollout.compared.sum()
 
 
-def test_the_policy_comes_to_play_on_in_the_seats_that_learn() -> None:
-    """As it was when that was due, which every rollout after it is compared by."""
-    model = learner(0.3, look_ahead=LookAhead(agent="heuristic", decisions=10**6, part=0.3, renew=2500))
-    (tables,) = model.env.tables
-    assert model.ahead is not None and tables.comparison is not None
-    told: list[tuple[Any, Any]] = []
-    values = tables.comparison.values
-
-    def note(state: Any, legal: Any, taken: Any = None) -> Any:
-        told.append((state, taken))
-        return values(state, legal, taken)
-
-    tables.comparison.values = note  # type: ignore[method-assign]
-    done, renewals, players = [], [], []
-    for _ in range(5):
-        done.append(model.num_timesteps)
-        before = [parameter.clone() for parameter in model.policy.network().parameters()]
-        model.collect_rollouts(model.env, model._init_callback(None), None, model.n_steps)
-        renewals.append(model.renewals)
-        players.append([parameter.clone() for parameter in model.ahead.parameters()])
-        if len(renewals) > 1 and renewals[-1] > renewals[-2]:
-            assert all(map(torch.equal, before, players[-1]))
-        elif len(renewals) > 1:
-            assert all(map(torch.equal, players[-2], players[-1]))
-        model.train()
-    assert renewals == [decisions // 2500 for decisions in done]
-    assert renewals[0] == 0 and len(set(renewals)) > 2
-    for (state, taken), renewed in zip(told, renewals, strict=True):
-        assert (taken is None) == (renewed == 0)
-        if taken is not None:  # half of the games have opponents, in which one seat learns
-            assert taken.shape == (len(state), 3) and taken[np.arange(len(state)), state.seat].all()
-            assert 0.2 < (taken.sum(axis=1) == 1).mean() < 0.8 and set(taken.sum(axis=1)) == {1, 3}
+def test_what_was_looked_at_is_kept_at_its_own_move_and_place() -> None:
+    """Of several variants: decisions wait until the rollout is over, and are then looked at together."""
+    games = [make_game("sloppy_seconds", match="hand", num_players=players) for players in (3, 4)]
+    agents = [make_agent("heuristic", game) for game in games]
+    tables = [
+        Tables(game, 12, seed=2, first=12 * number, comparison=Comparison(game, agent))
+        for number, (game, agent) in enumerate(zip(games, agents, strict=True))
+    ]
+    env = SelfPlayEnv(tables)
+    model = SelfPlayMaskablePPO(
+        SelfPlayPolicy,
+        env,
+        network=NetworkShape((8,)),
+        n_steps=20,
+        look_ahead=LookAhead(agent="heuristic", decisions=10**6, part=0.5),
+        reward_kind="difference",
+        reward_scale=30.0,
+        device="cpu",
+    )
+    model._setup_learn(10**6)
+    stood: list[list[Any]] = []
+    seats = env.seats
+    env.seats = lambda: (stood.append([part.state.copy() for part in tables]), seats())[1]  # type: ignore[method-assign]
+    model.collect_rollouts(env, model._init_callback(None), None, model.n_steps)
+    rollout = model._rollout
+    assert rollout.targets is not None and len(stood) == 20
+    seen = 0
+    for move, states in enumerate(stood):
+        for part, state in zip(tables, states, strict=True):
+            rows = np.flatnonzero(rollout.compared[move, part.part])
+            legal = part.game.legal(state)
+            expected = np.zeros(legal.shape)
+            if len(rows):
+                assert part.comparison is not None
+                expected[rows] = part.comparison.values(state.take(rows), legal[rows])
+            assert np.allclose(rollout.targets[move, part.part] * 30, expected, atol=1e-4)
+            seen += len(rows)
+    assert seen == rollout.compared.sum() > 100
 
 
 def test_the_value_head_learns_what_the_policy_brings() -> None:
@@ -357,10 +338,6 @@ def test_phases_follow_each_other(tmp_path: Path) -> None:
         (
             ["look_ahead={agent: heuristic, share: 0.5, learn: worth, doubt: 0.1}", "reward=difference"],
             "look_ahead.doubt is about departing from a choice: expected one as network.advice",
-        ),
-        (
-            ["look_ahead={agent: heuristic, share: 0.5, renew: 0}", "reward=difference"],
-            "look_ahead.renew: Input should be greater than 0",
         ),
         (["network.sharpness=0"], "network.sharpness: Input should be greater than 0"),
     ],

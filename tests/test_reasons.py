@@ -123,7 +123,7 @@ def test_the_standing_of_sloppy_seconds_adds_up(players: int) -> None:
     state = staggered(game, 100, 40)
     sight = sloppy_seconds.read(InformationSet(game, state))
     suits, rows = np.divmod(np.arange(4 * len(state)), len(state))
-    standing = reasons_of_sloppy_seconds._standing(sight, suits, rows)
+    standing = reasons_of_sloppy_seconds._standing(sight)[:, suits, rows]
     points = np.full(len(suits), 91.0)
     if players == 3:
         points[suits == 0] -= 2  # without the two of clubs

@@ -1,6 +1,6 @@
 """What every action of a decision brings if the same hand is played on from it; :mod:`.look_ahead` learns from that.
 
-Shape letters: **N** decisions, **A** actions, **P** seats.
+Shape letters: **N** decisions, **A** actions.
 """
 
 from __future__ import annotations
@@ -25,20 +25,13 @@ class Comparison:
     game
         The rules.
     agent
-        Plays the hands on: in all seats, or in those that nobody else has taken (:meth:`seat`).
+        Plays the hands on, in all seats.
     """
 
     def __init__(self, game: Game[Any, Any], agent: Agent) -> None:
-        self.game, self.agent = game, agent
         self._rollouts = Rollouts(game, agent, reach_of(game))
 
-    def seat(self, other: Agent) -> None:
-        """From now on another agent plays on in the seats that :meth:`values` is told."""
-        self._rollouts = Rollouts(self.game, self.agent, reach_of(self.game), [other])
-
-    def values(
-        self, state: State, legal: NDArray[np.bool_], taken: NDArray[np.bool_] | None = None
-    ) -> NDArray[np.float64]:
+    def values(self, state: State, legal: NDArray[np.bool_]) -> NDArray[np.float64]:
         """What is brought to the seat to move, by every action: leads in points, ``float64[N, A]``, 0 where illegal.
 
         Parameters
@@ -47,9 +40,6 @@ class Comparison:
             Games that stand at N decisions; they are left as they are.
         legal
             ``bool[N, A]``.
-        taken
-            ``bool[N, P]``: the seats of the other agent; None for none.
         """
-        seating = None if taken is None else taken.astype(np.int64)
-        leads = try_actions(self._rollouts, state, state.seat.astype(np.int64), legal, 1, seating)[:, 0]
+        leads = try_actions(self._rollouts, state, state.seat.astype(np.int64), legal, 1)[:, 0]
         return np.where(legal, leads, 0.0)

@@ -161,12 +161,6 @@ class LookAhead(_Phase):
         0.0, ge=0, description="'worth': by how much, in the same units, an action must be better than the advice"
     )
 
-    renew: PositiveInt | None = Field(
-        None,
-        description="every so many decisions of the run the policy, as it is then, is the one that plays on in the "
-        "seats that learn; by default the agent plays on in all seats to the end",
-    )
-
     @model_validator(mode="after")
     def _fits_what_is_learned(self) -> Self:
         other = {"choice": "doubt", "worth": "entropy"}[self.learn]

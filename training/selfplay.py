@@ -24,7 +24,6 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import explained_variance
 
-from slopes_agents.learned import LearnedAgent
 from slopes_agents.network import NetworkShape, PolicyNetwork
 from slopes_envs import Outcome, State, match_seed
 from slopes_envs.chance import below, derive
@@ -52,7 +51,6 @@ class Waiting(NamedTuple):
     move: int
     places: NDArray[np.int64]  # [N] in the batch of the run
     state: State
-    learns: NDArray[np.bool_]  # [N, P] the seats that learn
 
 
 class SelfPlayMaskablePPO(MaskablePPO):
@@ -134,8 +132,6 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self.mirror = mirror
         self.past: PastSelves | None = None
         self.magnet: PolicyNetwork | None = None
-        self.ahead: PolicyNetwork | None = None  # the policy as it was when it last came to look ahead itself
-        self.renewals = 0  # how often it did
         self.provenance = provenance or {}
         self.iteration = 0  # rollouts collected; the counter of all chance in training
         self.snapshot: Snapshot | None = None
@@ -173,8 +169,6 @@ class SelfPlayMaskablePPO(MaskablePPO):
             self.past = PastSelves(*self.past_settings, self.policy.blank)
         if self.magnet_settings is not None:
             self.magnet = self.policy.network()
-        if self.look_ahead is not None and self.look_ahead.renew is not None:
-            self.ahead = self.policy.network()
 
     def set_random_seed(self, seed: int | None = None) -> None:
         """Keep the seed; nothing global is seeded."""
@@ -226,8 +220,6 @@ class SelfPlayMaskablePPO(MaskablePPO):
         phase, done = self._stage()
         if phase is not Phase.COPY and self.past is not None and self.past.due(self.num_timesteps):
             self.past.add(self.policy.network(), self.num_timesteps)
-        if phase is Phase.COMPARE:
-            self._renew(env)
         critic = self.policy.critic is not None
         mirror = self.mirror is not None
         rollout = Rollout(n_rollout_steps, env, critic=critic, mirror=mirror, phase=phase, done=done)
@@ -331,20 +323,6 @@ class SelfPlayMaskablePPO(MaskablePPO):
                 _, values = self.policy.logits_and_values(torch.from_numpy(rollout.observations[t]))
         rollout.values[t] = values.numpy()
 
-    def _renew(self, env: SelfPlayEnv) -> None:
-        """Let the policy look ahead itself, as it is now if that is due."""
-        assert self.look_ahead is not None
-        if self.ahead is None or self.look_ahead.renew is None:
-            return
-        due = self.num_timesteps // self.look_ahead.renew
-        if due > self.renewals:
-            self.renewals = due
-            self.ahead.load_state_dict(self.policy.network().state_dict())
-        if self.renewals:
-            for tables in env.tables:
-                assert tables.comparison is not None
-                tables.comparison.seat(LearnedAgent(tables.game, self.ahead, adviser=tables.adviser))
-
     def _pick(self, env: SelfPlayEnv, rollout: Rollout, t: int, waiting: Sequence[list[Waiting]]) -> None:
         """Keep a part of the decisions of seats that learn, to look ahead in when the rollout is over."""
         assert self.look_ahead is not None
@@ -354,7 +332,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         for tables, kept in zip(env.tables, waiting, strict=True):
             rows = np.flatnonzero(compared[tables.part])
             if len(rows):
-                kept.append(Waiting(t, rows + tables.part.start, tables.state.take(rows), tables.learns[rows]))
+                kept.append(Waiting(t, rows + tables.part.start, tables.state.take(rows)))
 
     def _compare(self, env: SelfPlayEnv, rollout: Rollout, waiting: Sequence[list[Waiting]]) -> None:
         """Look ahead in all decisions that were kept: together, for a batch costs little more than a few games."""
@@ -365,8 +343,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
             moves = np.repeat([each.move for each in kept], [len(each.places) for each in kept])
             places = np.concatenate([each.places for each in kept])
             state = type(kept[0].state).joined([each.state for each in kept])
-            taken = np.concatenate([each.learns for each in kept]) if self.renewals else None
-            worth = tables.comparison.values(state, rollout.legal[moves, places], taken)
+            worth = tables.comparison.values(state, rollout.legal[moves, places])
             rollout.targets[moves, places] = worth / self.reward_scale
 
     def _shaped(self, tables: Tables, rewards: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -519,11 +496,11 @@ class SelfPlayMaskablePPO(MaskablePPO):
     # -- saving ----------------------------------------------------------------------------------------------------
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "_rollout", "past", "magnet", "ahead"]
+        return [*super()._excluded_save_params(), "_rollout", "past", "magnet"]
 
     def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
         states, variables = super()._get_torch_save_params()
-        kept = [name for name in ("past", "magnet", "ahead") if getattr(self, name, None) is not None]
+        kept = [name for name in ("past", "magnet") if getattr(self, name, None) is not None]
         return [*states, *kept], variables
 
     def save(self, path: Any, exclude: Iterable[str] | None = None, include: Iterable[str] | None = None) -> None:

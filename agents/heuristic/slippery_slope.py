@@ -465,7 +465,7 @@ class SlipperySlopePlayer(DeterministicAgent):
             worth[bidding, :BIDS] = self.reasons_for_bids(asked, *bounds).worth
         if len(bidding) < len(view):
             choices = self.consider(know, legal)
-            worth[choices.row, choices.action] = self.worth_of_cards(choices)
+            worth[choices.row, choices.action] = self.reasons_for(choices).worth
         return worth
 
     # -- bidding ---------------------------------------------------------------------------------------------------
@@ -485,12 +485,8 @@ class SlipperySlopePlayer(DeterministicAgent):
 
     # -- playing ---------------------------------------------------------------------------------------------------
 
-    def worth_of_cards(self, choices: Choices) -> Floats:
-        """Expected score by legal card, ``float64[L]``: if it takes this trick, and if not, weighed by the chance."""
-        return self.reasons_for(choices).worth
-
     def reasons_for(self, choices: Choices) -> Reasons:
-        """What speaks for each of L legal cards of B games."""
+        """What speaks for each of L legal cards of B games: what it brings if it takes this trick, and if not."""
         c, experience = choices, self.experience
         chance = experience.chance_to_win(c.to_come, c.left, c.nobody_can, c.nobody_must)
         made_won, miss = experience.prospects(c.left, True, c.needed - 1, c.floor, c.ceiling, c.makeup)

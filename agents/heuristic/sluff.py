@@ -23,7 +23,7 @@ it tries to.  Early seats bid a little less than their tricks, or sluff if that 
 of a team knows what its partners and most opponents have bid, and with that how many tricks the team will take, with
 a number from this seat or with a sluff; it takes the bid with the best expected score.
 
-*Playing* (:meth:`SluffPlayer.worth_of_cards`): for each legal card the worth of the trick by who is likely to win it,
+*Playing* (:meth:`SluffPlayer.reasons_for`): for each legal card the worth of the trick by who is likely to win it,
 less what the card would be worth later, and a little for having the lead.  So it ducks under the highest card as a
 sluffer and throws off what is dangerous, overtakes a partner who must not win, leads low where an opponent's sluff may
 be caught, cashes high cards before they are trumped, and lets a trick go when no bid hangs on it.
@@ -467,6 +467,7 @@ class Reasons:
     roles: Floats  # [4, L] the chance that a seat of each role wins it
     own: Floats  # [L] the chance that this seat does
     later: Floats  # [L] tricks that the card is good for if it is kept
+    wins: Bools  # [L] whether it wins the trick as it lies
 
 
 class SluffPlayer(DeterministicAgent):
@@ -548,7 +549,8 @@ class SluffPlayer(DeterministicAgent):
         """What speaks for each of L legal cards of B games: the trick by who will win it, less the card kept."""
         row, card, colour = choices.row, choices.card, choices.colour
         worth, alive = priced
-        roles, own = self.winners(know, choices)
+        wins = takes_the_lead(know, choices)
+        roles, own = self.winners(know, choices, wins)
         price = np.maximum(worth[OURS] - worth[THEIRS], LEAST_PRICE)[row]
         trick = (roles * worth[:, row]).sum(axis=0) + price * (OWN_LEAD * own + TEAM_LEAD * roles[OURS])
 
@@ -559,10 +561,10 @@ class SluffPlayer(DeterministicAgent):
         kept = -price * (later + SHORTEN * side_length)
         sluffing = np.flatnonzero(know.is_sluffer[0][row])
         kept[sluffing] = 2 * SLUFFED * SHED * alive[row[sluffing]] * danger(know, choices.take(sluffing))
-        return Reasons((trick + kept - TIE * HEIGHT[card]).astype(np.float32), trick, roles, own, later)
+        return Reasons((trick + kept - TIE * HEIGHT[card]).astype(np.float32), trick, roles, own, later, wins)
 
-    def winners(self, know: Knowledge, choices: Choices) -> tuple[Floats, Floats]:
-        """Who will win the trick if a card is played to it.
+    def winners(self, know: Knowledge, choices: Choices, wins: Bools) -> tuple[Floats, Floats]:
+        """Who will win the trick if a card is played to it that wins it as it lies, or does not (``bool[L]``).
 
         Returns
         -------
@@ -574,7 +576,6 @@ class SluffPlayer(DeterministicAgent):
         row, card, colour = choices.row, choices.card, choices.colour
         top, led = know.top[row], know.led[row]
         leads = led < 0
-        wins = takes_the_lead(know, choices)
         led = np.where(leads, colour, led)
         top = np.where(wins, card, top)
         top_colour = COLOUR[top]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 from slopes_envs.games.sloppy_seconds import CARDS, FIRST_BROKEN, FOLLOW, RANKS, SUITS, TRUMP
@@ -28,7 +29,7 @@ from ..heuristic.sloppy_seconds import (
     suits_of,
 )
 from ..shown import as_bytes, one_hot
-from .scales import Bytes, Floats, Ints, Weighed, at_scales, behind, first_of_the_best, signed
+from .scales import Bytes, Floats, Weighed, at_scales, behind, first_of_the_best, signed
 
 PLAYERS = tuple(CARDS)
 SEATS = max(PLAYERS)
@@ -77,6 +78,7 @@ def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> B
     height = VALUE[c.card].astype(np.int64)
     height = np.where(height == 1, RANKS, height - 1)  # the ace is the highest
     higher = HIGHER[c.suit, height]
+    standing = _standing(sight)
     parts = [
         first_of_the_best(row, distance),
         *at_scales(distance, NEAR),
@@ -97,24 +99,29 @@ def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> B
         np.bitwise_count(sight.out[row] & higher) / RANKS,
         reasons.share[c.suit, every],
         reasons.share.mean(axis=0),
-        _standing(sight, c.suit, row),
-        _standing(sight, c.led, row),
+        standing[:, c.suit, row],
+        standing[:, c.led, row],
     ]
     return as_bytes(parts, len(row))
 
 
-def _for_all_seats(by_seat: Floats) -> Floats:
-    """The same with zeros for a seat that smaller tables lack: ``float32[SEATS, L]``."""
-    padded = np.zeros((SEATS, by_seat.shape[1]), dtype=np.float32)
+def _for_all_seats(by_seat: NDArray[Any]) -> Floats:
+    """The same with zeros for a seat that smaller tables lack: ``float32[SEATS, …]``."""
+    padded = np.zeros((SEATS, *by_seat.shape[1:]), dtype=np.float32)
     padded[: len(by_seat)] = by_seat
     return padded
 
 
-def _standing(sight: Sight, suit: Ints, row: Ints) -> Floats:
-    """Points taken in a suit of each game, own first and then the others' from the most down, and what is to come."""
-    taken = sight.points[:, suit, row]
+def _standing(sight: Sight) -> Floats:
+    """Points taken in each suit, own first and then the others' from the most down, and what is to come.
+
+    Returns
+    -------
+    float32[SEATS + 1, SUITS, B]
+    """
+    taken = sight.points
     others = -np.sort(-taken[1:], axis=0)
-    left = POINTS_OF[(suits_of(sight.hand | sight.out)[suit, row]).astype(np.int64)] + sight.pot[suit, row]
+    left = POINTS_OF[suits_of(sight.hand | sight.out).astype(np.int64)] + sight.pot
     shown = np.concatenate([taken[:1], _for_all_seats(others)[: SEATS - 1], left[None]])
     return (shown / ALL_POINTS).astype(np.float32)
 

@@ -31,7 +31,6 @@ from ..heuristic.sluff import (
     danger,
     prices,
     read,
-    takes_the_lead,
 )
 from ..shown import as_bytes, one_hot
 from .scales import Bytes, Ints, Weighed, at_scales, behind, first_of_the_best, merged, signed
@@ -95,7 +94,7 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
         (choices.colour_out - choices.above) / (2 * MAX_HAND),
         know.count_hand(row, LOWER[card]) / MAX_HAND,
         know.count_hand(row, HIGHER[card]) / MAX_HAND,
-        takes_the_lead(know, choices),
+        reasons.wins,
         twice,
         *(count / MOST_OF_A_TEAM for count in out_of_it),
     ]

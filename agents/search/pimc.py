@@ -132,9 +132,7 @@ def rounds(worlds: int) -> Iterator[int]:
         done += count
 
 
-def try_actions(
-    rollouts: Rollouts, worlds: State, seats: Ints, running: Bools, count: int, seating: Ints | None = None
-) -> Floats:
+def try_actions(rollouts: Rollouts, worlds: State, seats: Ints, running: Bools, count: int) -> Floats:
     """What every running action brings its seat in each world: ``float64[G, count, A]``, NaN for other actions.
 
     Parameters
@@ -145,15 +143,13 @@ def try_actions(
         ``int64[G]``, whose move it is.
     running
         ``bool[G, A]``.
-    seating
-        ``int64[G * count, P]``: which agent of the roll-outs plays on in each seat; None for one in all.
     """
     game = rollouts.game
     values = np.full((len(seats), count, running.shape[1]), np.nan)
     which, world, action = np.nonzero(np.broadcast_to(running[:, None], values.shape))
     at = which * count + world
     tried = worlds.take(at)
-    begun = rollouts.start(worlds, seating).take(at)
+    begun = rollouts.start(worlds).take(at)
     game.step(tried, action, check=False)
     values[which, world, action] = rollouts.values(tried, begun)[np.arange(len(at)), seats[which]]
     return values

@@ -5,7 +5,6 @@ Shape letters: **N** games, **P** seats.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from slopes_envs import Game, InformationSet, State
 
 from ..base import Agent
 from ..lead import Lead
-from ..play import choose
+from ..random import RandomAgent
 from .stakes import Floats, Reach
 
 Ints = NDArray[np.int64]
@@ -30,12 +29,10 @@ class Start(NamedTuple):
     hands: NDArray[np.int32]  # [N] number of the hand to be played out
     leads: Floats  # [N, P]
     clock: Ints | None  # [N] by the clock of the reach; None where hands are played to their end
-    seating: Ints | None = None  # [N, P] which agent sits where; None where one plays all seats
 
     def take(self, rows: Ints) -> Start:
         """Some of them."""
-        clock = None if self.clock is None else self.clock[rows]
-        return Start(self.hands[rows], self.leads[rows], clock, None if self.seating is None else self.seating[rows])
+        return Start(self.hands[rows], self.leads[rows], None if self.clock is None else self.clock[rows])
 
 
 class Rollouts:
@@ -44,26 +41,21 @@ class Rollouts:
     Attributes
     ----------
     agent
-        Plays all seats, or those that :class:`Start` seats it in.
-    others
-        Further agents; they are numbered from 1, ``agent`` is 0.
+        Plays all seats.
     lead
         What the values are in.
     reach
         How far; see :class:`.stakes.Reach`.
     """
 
-    def __init__(self, game: Game[Any, Any], agent: Agent, reach: Reach, others: Sequence[Agent] = ()) -> None:
-        self.game, self.agent, self.others, self.reach = game, agent, tuple(others), reach
+    def __init__(self, game: Game[Any, Any], agent: Agent, reach: Reach) -> None:
+        self.game, self.agent, self.reach = game, agent, reach
         self.lead = Lead(game)
 
-    def start(self, state: State, seating: Ints | None = None) -> Start:
-        """What has to be known of games at the decisions that are searched, to value what comes of them.
-
-        ``seating`` (``int64[N, P]``) numbers the agents that play on; None for ``agent`` in all seats.
-        """
+    def start(self, state: State) -> Start:
+        """What has to be known of games at the decisions that are searched, to value what comes of them."""
         clock = None if self.reach.depth is None else np.array(self.reach.clock(state), dtype=np.int64)
-        return Start(np.array(state.hand), self.lead.of(state), clock, seating)
+        return Start(np.array(state.hand), self.lead.of(state), clock)
 
     def values(self, state: State, start: Start) -> Floats:
         """What each game brings every seat until its hand is over: leads in the game's points, ``float64[N, P]``.
@@ -82,8 +74,7 @@ class Rollouts:
         for first in range(0, len(state), SLICE):
             rows = np.arange(first, min(first + SLICE, len(state)))
             part = state if len(rows) == len(state) else state.take(rows)
-            begun = start.take(rows)
-            leads[rows] = self._play_on(part, begun, None if until is None else until[rows])
+            leads[rows] = self._play_on(part, start.hands[rows], None if until is None else until[rows])
         return leads - start.leads
 
     def _until(self, state: State, clock: Ints) -> Ints:
@@ -92,12 +83,12 @@ class Rollouts:
         until: Ints = clock + self.reach.depth * (1 + beyond // self.reach.depth)
         return until
 
-    def _play_on(self, state: State, start: Start, until: Ints | None) -> Floats:
+    def _play_on(self, state: State, hands: NDArray[np.int32], until: Ints | None) -> Floats:
         """The leads at the end of the hands, or where they are cut off: ``float64[N, P]``."""
         game, going, places = self.game, state, np.arange(len(state))
         leads = np.empty((len(state), game.num_players))
         while len(places):
-            over = (going.seat < 0) | (going.hand != start.hands[places])
+            over = (going.seat < 0) | (going.hand != hands[places])
             cut = over if until is None else over | (self.reach.clock(going) >= until[places])
             if cut.any():
                 done = np.flatnonzero(cut)
@@ -110,22 +101,25 @@ class Rollouts:
                 going, places = going.take(stay), places[stay]
                 if not len(places):
                     break
-            game.step(
-                going, self._actions(going, None if start.seating is None else start.seating[places]), check=False
-            )
+            game.step(going, self._actions(going), check=False)
         return leads
 
-    def _actions(self, state: State, seating: Ints | None) -> Ints:
-        """What is done in games that go on; nobody is asked where there is no choice."""
-        legal = self.game.legal(state)
+    def _actions(self, state: State) -> Ints:
+        """What is done in games that go on, ``int64[N]``; the agent is not asked where there is no choice.
+
+        To ask chance costs less than to see whether there is one.
+        """
+        view = InformationSet(self.game, state)
+        if isinstance(self.agent, RandomAgent):
+            return self.agent.act(view)
+        legal = view.legal
+        choices = np.count_nonzero(legal, axis=1)
+        rows = np.flatnonzero(choices > 1)
+        if len(rows) == len(state):
+            return self.agent.act(view)
         actions: Ints = legal.argmax(axis=1)
-        rows = np.flatnonzero(legal.sum(axis=1) > 1)
         if len(rows):
-            asked = state if len(rows) == len(state) else state.take(rows)
-            if seating is None:
-                actions[rows] = self.agent.act(InformationSet(self.game, asked))
-            else:
-                actions[rows] = choose(self.game, asked, [self.agent, *self.others], seating[rows])
+            actions[rows] = self.agent.act(view.take(rows))
         return actions
 
     def _evaluated(self, state: State) -> Floats:
