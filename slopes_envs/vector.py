@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 from .chance import UInt64, match_seed
 from .errors import IllegalAction
 from .features import Observation
-from .game import Game, Outcome, Rows, State
+from .game import Game, Outcome, Rows, State, row_starts
 from .infoset import InformationSet
 from .registry import game_names, make_game
 from .specs import resolve_agent
@@ -222,6 +222,15 @@ class _Matches:
         self.legal = self.game.legal(self.state)
         return self.legal
 
+    def allowed(self, actions: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Which actions are legal, ``bool[B]``; None unless all are numbers of actions, one a match."""
+        if actions.shape != (self.size,) or actions.dtype.kind not in "iu":
+            return None
+        if not ((actions >= 0) & (actions < self.game.num_actions)).all():
+            return None
+        at = row_starts(self.size, self.game.num_actions) + actions.astype(np.int64, copy=False)
+        return self.legal.reshape(-1).take(at)
+
 
 class _Tables(_Matches):
     """B matches with one learner in each, against opponents."""
@@ -299,11 +308,9 @@ class _Tables(_Matches):
 
     def _illegal(self, actions: NDArray[Any]) -> NDArray[np.bool_]:
         """Which actions end their match, ``bool[B]``; what is wrong with them otherwise, the core tells."""
-        numbers = actions.shape == (self.size,) and actions.dtype.kind in "iu"
-        if numbers and ((actions >= 0) & (actions < self.game.num_actions)).all():
-            illegal: NDArray[np.bool_] = ~self.legal[self.all, actions]
-            if self.ends_illegal or not illegal.any():
-                return illegal
+        allowed = self.allowed(actions)
+        if allowed is not None and (self.ends_illegal or allowed.all()):
+            return ~allowed
         self.game.step(self.state, actions)
         raise AssertionError("unreachable: the core has refused the actions")
 
@@ -741,7 +748,10 @@ class TurnVectorEnv(_BatchEnv):
         """
         matches = self._matches
         matches.expect_ready()
-        outcome = self.game.step(matches.state, actions)
+        actions = np.asarray(actions)
+        allowed = matches.allowed(actions)
+        fine = allowed is not None and bool(allowed.all())  # otherwise the core tells what is wrong
+        outcome = self.game.step(matches.state, actions, check=not fine)
         self._outstanding += outcome.rewards
         over = np.flatnonzero(outcome.terminated | outcome.truncated)
         shown = matches.state.seat.astype(np.int64)
