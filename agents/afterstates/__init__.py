@@ -33,12 +33,13 @@ from ..heuristic.slopes import (
     Floats,
     Ints,
     Plan,
-    SlopesPlayer,
+    Reasons,
     Words,
     begun_by,
     chains,
     ends_of,
     experience,
+    judged,
     look,
     numbers_of,
     plan,
@@ -119,37 +120,39 @@ class Afterstates:
     def __init__(self, game: Game[Any, Any]) -> None:
         if game.name != GAME:
             raise ValueError(f"advice afterstates: expected a game of {GAME}, got {game.name}")
-        self._player = SlopesPlayer(game)
         self._turns = game.rules.max_turns
 
     def advise(self, view: InformationSet) -> Bytes:
         """The best ends of the turn, ``uint8[B, SIZE]``; of seats that are not to move there are none."""
         plans = plan(look(view))
         ends = ends_of(plans, view.legal)
-        judged = self._player.judge(plans.sight, ends)
-        which, place = ranked(ends, judged, WAYS)
-        behind = judged[which[np.arange(len(which)) - place]] - judged[which]
+        reasons = reasons_for(plans.sight, ends)
+        values = judged(ends, reasons)
+        which, place = ranked(ends, values, WAYS)
+        behind = values[which[np.arange(len(which)) - place]] - values[which]
         ends = ends.take(which)
         actions = np.full((len(view), WAYS), NO_ACTION, dtype=np.uint8)
         actions[ends.row, place] = begun_by(plans, ends, np.arange(len(which)))
         shown = np.zeros((len(view), WAYS, FEATURES), dtype=np.uint8)
         if len(which):
             left = np.maximum(self._turns - plans.sight.turns, 0)
-            shown[ends.row, place] = features(plans, ends, behind, left)
+            shown[ends.row, place] = features(plans, ends, reasons.take(which), behind, left)
         return np.concatenate([actions, shown.reshape(len(view), -1)], axis=1)
 
 
-def features(plans: Plan, ends: Ends, behind: Floats, left: Ints) -> Bytes:
+def features(plans: Plan, ends: Ends, reasons: Reasons, behind: Floats, left: Ints) -> Bytes:
     """What a network sees of some ends of turns, ``uint8[L, F]``.
 
     Parameters
     ----------
+    reasons
+        For these ends.
     behind
         The best end of the same turn, by the judgement of the rule-based player: ``float64[L]``.
     left
         Turns left, ``int64[B]``.
     """
-    known, reasons = experience(), reasons_for(plans.sight, ends)
+    known = experience()
     chain, last = chains_of(plans, ends)
     hand, twins, wilds = held_after(plans, ends, chain)
     colours = ends.colours.copy()

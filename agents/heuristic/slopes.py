@@ -641,6 +641,10 @@ class Reasons:
     hold: Floats  # [L] chance that the best threat outlives the other's turn
     threats: Ints  # [L] piles that can be completed in the next turn
 
+    def take(self, which: Ints) -> Reasons:
+        """Those for some of them."""
+        return Reasons(*(array.take(which) for array in (self.index, self.danger, self.hold, self.threats)))
+
 
 def reasons_for(sight: Sight, ends: Ends) -> Reasons:
     """Count dangers and threats."""
@@ -660,6 +664,15 @@ def reasons_for(sight: Sight, ends: Ends) -> Reasons:
     return Reasons(index, danger, hold, threats)
 
 
+def judged(ends: Ends, reasons: Reasons) -> Floats:
+    """What the reasons for ends of turns come to, comparable within a game: ``float64[L]``."""
+    known = experience()
+    value = known.judged.take(reasons.index).astype(np.float64)
+    value += JUDGEMENT.danger * reasons.danger + JUDGEMENT.hold * reasons.hold + JUDGEMENT.threat * reasons.threats
+    value += WORTH_OF_CARDS.take(ends.cards) - WORTH_OF_SPECIAL.take(ends.kind)
+    return value + SURE_WIN * known.decided.take(reasons.index)
+
+
 # ------------------------------------------------------------------------------------------------------- the player
 
 
@@ -675,11 +688,7 @@ class SlopesPlayer(DeterministicAgent):
 
     def judge(self, sight: Sight, ends: Ends) -> Floats:
         """How good the ends of turns are, comparable within a game: ``float64[L]``."""
-        reasons, known = reasons_for(sight, ends), experience()
-        value = known.judged.take(reasons.index).astype(np.float64)
-        value += JUDGEMENT.danger * reasons.danger + JUDGEMENT.hold * reasons.hold + JUDGEMENT.threat * reasons.threats
-        value += WORTH_OF_CARDS.take(ends.cards) - WORTH_OF_SPECIAL.take(ends.kind)
-        return value + SURE_WIN * known.decided.take(reasons.index)
+        return judged(ends, reasons_for(sight, ends))
 
 
 def best_of(batch: int, ends: Ends, value: Floats) -> Ints:
@@ -706,7 +715,7 @@ def promising(view: InformationSet, count: int) -> Bools:
     legal = view.legal
     plans = plan(look(view))
     ends = ends_of(plans, legal)
-    which, _ = ranked(ends, SlopesPlayer(view.game).judge(plans.sight, ends), count)
+    which, _ = ranked(ends, judged(ends, reasons_for(plans.sight, ends)), count)
     chosen = np.zeros_like(legal)
     chosen[ends.row[which], begun_by(plans, ends, which)] = True
     return chosen
