@@ -643,7 +643,8 @@ class Reasons:
 
     def take(self, which: Ints) -> Reasons:
         """Those for some of them."""
-        return Reasons(*(array.take(which) for array in (self.index, self.danger, self.hold, self.threats)))
+        index, danger, hold, threats = self.index, self.danger, self.hold, self.threats
+        return Reasons(index.take(which), danger.take(which), hold.take(which), threats.take(which))
 
 
 def reasons_for(sight: Sight, ends: Ends) -> Reasons:
