@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from slopes_envs import Game, InformationSet, UnknownName
 from slopes_envs.specs import agent_names, resolve_agent
 
-__all__ = ["Agent", "DeterministicAgent", "agent_names", "make_agent", "parse_arguments", "split_leading"]
+__all__ = ["Agent", "DeterministicAgent", "agent_names", "make_agent", "parse_arguments", "split_leading", "where_free"]
 
 
 class Agent(ABC):
@@ -30,6 +31,9 @@ class Agent(ABC):
 
     spec: str = ""
     """The spec it was made from, for labels."""
+    blind: bool = False
+    """Whether it plays without looking at the game, as chance does: then its choices speak for nothing, and it costs
+    less to ask it than to see where it has a choice."""
 
     def __init__(self, game: Game[Any, Any]) -> None:
         self.game = game
@@ -73,6 +77,29 @@ class Agent(ABC):
 
     def __repr__(self) -> str:
         return f"<agent {self.spec or type(self).__name__} for {self.game.name}>"
+
+
+def where_free(
+    view: InformationSet, choose: Callable[[InformationSet], NDArray[np.int64]], at_once: int | None = None
+) -> NDArray[np.int64]:
+    """What somebody chooses in the games with a choice; in the others, the only legal action (0 if there is none).
+
+    Parameters
+    ----------
+    choose
+        Asked about the games with a choice alone, and not at all if there are none: ``int64[B]`` of its view.
+    at_once
+        The most games it is asked about together; by default all.
+    """
+    rows = np.flatnonzero(np.count_nonzero(view.legal, axis=1) > 1)
+    at_once = at_once or max(len(rows), 1)
+    if len(rows) == len(view) and len(rows) <= at_once:
+        return choose(view)
+    actions: NDArray[np.int64] = view.legal.argmax(axis=1)
+    for first in range(0, len(rows), at_once):
+        some = rows[first : first + at_once]
+        actions[some] = choose(view.take(some))
+    return actions
 
 
 class DeterministicAgent(Agent):

@@ -26,7 +26,7 @@ from slopes_envs import Game, InformationSet
 from slopes_envs.chance import Purpose, derive, draw
 
 from .advice import Adviser, make_adviser, observed
-from .base import Agent, parse_arguments, split_leading
+from .base import Agent, parse_arguments, split_leading, where_free
 from .network import MASKED, NetworkShape, PolicyNetwork, masked_log_probabilities
 from .weights_file import WEIGHTS_FORMAT, CheckpointError, checked_header, read_weights, shipped_weights
 
@@ -82,11 +82,15 @@ class LearnedAgent(Agent):
         return greedy
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
-        """Choose by one forward pass."""
-        if self.mode == "greedy":
-            logits, legal = self._logits(view)
-            best: NDArray[np.int64] = torch.where(legal, logits, MASKED).argmax(dim=1).numpy()
-            return best
+        """Choose by one forward pass, where there is a choice."""
+        return where_free(view, self._likeliest if self.mode == "greedy" else self._sampled)
+
+    def _likeliest(self, view: InformationSet) -> NDArray[np.int64]:
+        logits, legal = self._logits(view)
+        best: NDArray[np.int64] = torch.where(legal, logits, MASKED).argmax(dim=1).numpy()
+        return best
+
+    def _sampled(self, view: InformationSet) -> NDArray[np.int64]:
         chances = self._policy(view)
         threshold = draw(derive(view.keys, Purpose.CHOICE), 1)[:, 0] * 2.0**-64 * chances.sum(axis=1)
         cumulative = chances.cumsum(axis=1)

@@ -5,6 +5,9 @@ Shape letters: **B** games, **G** groups of a plane.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,14 +37,36 @@ class PackedPlanes:
             Which of its groups; ``size``, at most 64, takes the plane apart into others than its own.
         """
         size = self._layout.planes[name].bits if size is None else size
-        word, shift = divmod(self._layout.slices[name].start + number * size, 64)
-        value = self._words[word] >> np.uint64(shift)
-        if shift + size > 64:
-            value |= self._words[word + 1] << np.uint64(64 - shift)
-        bits: Words = value & np.uint64((1 << size) - 1)
-        return bits
+        return self._read(_places(self._layout.slices[name].start + number * size, 1, size))[0]
 
     def groups(self, name: str, count: int | None = None, size: int | None = None) -> Words:
         """The first ``count`` groups of a plane, by default all, ``uint64[G, B]``; see :meth:`group`."""
         count = self._layout.planes[name].lanes if count is None else count
-        return np.stack([self.group(name, number, size) for number in range(count)])
+        size = self._layout.planes[name].bits if size is None else size
+        return self._read(_places(self._layout.slices[name].start, count, size))
+
+    def _read(self, places: _Places) -> Words:
+        words, shifts, mask, beyond = places
+        groups: Words = self._words[words] >> shifts
+        if beyond is not None:
+            which, rest = beyond
+            groups[which] |= self._words[words[which] + 1] << rest
+        groups &= mask
+        return groups
+
+
+class _Places(NamedTuple):
+    """Where G groups of bits stand among words."""
+
+    words: NDArray[np.int64]  # [G] in which they begin
+    shifts: Words  # [G, 1] at which bit
+    mask: np.uint64
+    beyond: tuple[NDArray[np.int64], Words] | None  # groups that go on in the next word, and at which bit of them
+
+
+@lru_cache(maxsize=1024)
+def _places(start: int, count: int, size: int) -> _Places:
+    words, shifts = np.divmod(start + size * np.arange(count), 64)
+    which = np.flatnonzero(shifts + size > 64)
+    beyond = (which, (64 - shifts[which, None]).astype(np.uint64)) if len(which) else None
+    return _Places(words, shifts[:, None].astype(np.uint64), np.uint64((1 << size) - 1), beyond)

@@ -13,6 +13,8 @@ from .base import Agent
 class RandomAgent(Agent):
     """Uniform over the legal actions."""
 
+    blind = True
+
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose uniformly among the legal actions, from the view's own keys."""
         return view.sample_legal()

@@ -105,7 +105,10 @@ class InformationSet:
     def take(self, rows: NDArray[np.int64]) -> InformationSet:
         """The information sets in some places of the batch."""
         salt = None if self.__salt is None else self.__salt[rows]
-        return InformationSet(self.game, self.__state.take(rows), self.seats[rows], salt)
+        taken = InformationSet(self.game, self.__state.take(rows), self.seats[rows], salt)
+        if "legal" in vars(self):  # found already
+            taken.legal = self.legal[rows]
+        return taken
 
     def sample(self, k: int, keys: UInt64 | None = None, bids: BidModel | None = None) -> State:
         """``k`` worlds consistent with each information set, row-major ``B * k``; see :meth:`Game.resample`."""

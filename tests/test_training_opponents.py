@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from slopes_agents import Agent, make_agent
-from slopes_agents.learned import read_file
+from slopes_agents.learned import load_network, read_file
 from slopes_agents.network import NetworkShape, masked_log_probabilities
 from slopes_agents.play import AgentFault
+from slopes_agents.weights_file import shipped_weights
 from slopes_envs import Game, InformationSet, make_game, match_seed
 from slopes_training.advantages import seat_advantages
 from slopes_training.config import Magnet, Schedule, TrainingConfig, WarmStart, default_config_path, load_config
@@ -25,7 +26,7 @@ from slopes_training.policies import SelfPlayPolicy
 from slopes_training.rollout import Phase
 from slopes_training.selfplay import SelfPlayMaskablePPO
 from slopes_training.tables import Against, SelfPlayEnv, Tables, apportion
-from slopes_training.train import _Run, _settings, environment, run
+from slopes_training.train import _Run, _settings, environment, prepare, run
 
 BASE = [
     "games=40",
@@ -724,3 +725,40 @@ def test_a_warm_start_meets_the_opponents() -> None:
     before = [parameter.detach().clone() for parameter in model.policy.parameters()]
     model.train()
     assert all(not torch.equal(old, new) for old, new in zip(before, model.policy.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("advice", ["null", "reasons"])
+def test_a_run_begins_with_a_network_that_was_trained_before(tmp_path: Path, advice: str) -> None:
+    options: dict[str, Any] = {"overrides": [*SLOPE, f"network.advice={advice}", "magnet={weight: 0.1}"]}
+    before = run("slippery_slope", out=tmp_path / "before", decisions=1500, seed=1, console=quiet(), **options)
+    options["overrides"].append(f"start={tmp_path / 'before' / 'last.zip'}")
+    model = prepare("slippery_slope", out=tmp_path / "after", decisions=1500, seed=2, console=quiet(), **options).model
+    assert model.magnet is not None
+    for network in (model.policy.network(), model.magnet):
+        theirs = before.policy.network().state_dict()
+        assert all(torch.equal(numbers, theirs[name]) for name, numbers in network.state_dict().items())
+    after = run("slippery_slope", out=tmp_path / "after", decisions=1500, seed=2, console=quiet(), **options)
+    numbers, theirs = after.policy.network().state_dict(), before.policy.network().state_dict()
+    changed = {name for name in theirs if not torch.equal(numbers[name], theirs[name])}
+    assert changed and not changed & {"trunk.mean", "trunk.spread"}  # by which it counts features
+
+
+def test_what_ships_can_be_begun_with(tmp_path: Path) -> None:
+    config = default_config_path("slippery_slope").with_name("slippery_slope_mixed.yaml")
+    overrides = ["start=ppo", "games=8", "moves=33", "threads=1"]
+    model = prepare("slippery_slope", config=config, overrides=overrides, out=tmp_path, console=quiet()).model
+    ships = load_network(shipped_weights("slippery_slope"), make_game("slippery_slope")).state_dict()
+    assert all(torch.equal(numbers, ships[name]) for name, numbers in model.policy.network().state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("overrides", "reason"),
+    [
+        (["start=nowhere.zip"], "checkpoint nowhere.zip: there is no such file"),
+        (["start=ppo"], r"start: expected a network as that of the configuration, NetworkShape\(layers=\(16,\)"),
+    ],
+)
+def test_a_network_that_does_not_fit_is_not_begun_with(tmp_path: Path, overrides: list[str], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        run("slippery_slope", out=tmp_path / "run", overrides=[*SLOPE, *overrides], console=quiet())
+    assert not (tmp_path / "run").exists()

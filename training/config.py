@@ -92,6 +92,10 @@ PAST = "past"
 """In place of an agent's spec: past selves of the policy."""
 
 
+SHIPPED = "ppo"
+"""In place of a file to begin with: the weights that ship with the game."""
+
+
 class Variant(_Strict):
     """One of several sets of options that are played side by side."""
 
@@ -206,6 +210,11 @@ class TrainingConfig(_Strict):
     games: PositiveInt = Field(1024, description="games side by side")
     moves: PositiveInt = Field(66, description="moves of every game between two updates")
     opponents: tuple[Opponents, ...] = Field((), description="in the other games every seat learns")
+    start: str | None = Field(
+        None,
+        description="what the network begins with: a checkpoint, the folder of a run or a file of weights; "
+        "or ppo: the weights that ship",
+    )
     warm_start: WarmStart | None = None
     look_ahead: LookAhead | None = None
     magnet: Magnet | None = None

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from slopes_agents.afterstates.network import AfterstateTrunk, Judged, judged_before, shown
+from slopes_agents.afterstates import WAYS
+from slopes_agents.afterstates.network import AfterstateTrunk, Judged, Shown, judged_before
+from slopes_agents.shown import NOT_THERE
 
 from .advantages import seat_advantages
 from .config import Mirror
@@ -68,11 +70,13 @@ def mirror_losses(trunk: AfterstateTrunk, observations: Tensor, aims: Aims, retu
     returns
         What came of the ends that were tried, ``float32[N]``.
     """
-    actions, ends = shown(observations)
-    logs = torch.log_softmax(trunk.score(ends) + judged_before(actions, ends), dim=1)
+    seen = Shown.of(observations)
+    scores = trunk.score(seen.ends) + judged_before(seen.ends)
+    logs = torch.log_softmax(seen.spread(scores, NOT_THERE), dim=1)
     cross_entropy = -(aims.chances * logs).sum(dim=1).mean()
     aimed = -torch.special.xlogy(aims.chances, aims.chances).sum(dim=1).mean()
-    worth = trunk.worths(ends[torch.arange(len(ends)), aims.tried])
+    tried = torch.arange(len(observations)) * WAYS + aims.tried
+    worth = trunk.worths(seen.ends[torch.searchsorted(seen.at, tried)])
     value = torch.nn.functional.mse_loss(worth, returns)
     entropy = -(logs.exp() * logs).sum(dim=1).mean()
     return Losses(cross_entropy, value, entropy, cross_entropy - aimed)

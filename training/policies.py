@@ -149,6 +149,13 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         network.value_net.load_state_dict(self.value_net.state_dict())
         return network.eval()
 
+    def take(self, network: PolicyNetwork) -> None:
+        """Begin with the numbers of a plain network of the policy's shape."""
+        extractor: TrunkExtractor = self.features_extractor  # type: ignore[assignment]
+        extractor.trunk.load_state_dict(network.trunk.state_dict())
+        self.action_net.load_state_dict(network.action_net.state_dict())
+        self.value_net.load_state_dict(network.value_net.state_dict())
+
     def extract_features(self, obs: Any, features_extractor: BaseFeaturesExtractor | None = None) -> Tensor:
         """Encode observations without the stock conversion to float."""
         encoded: Tensor = (features_extractor or self.features_extractor)(obs)
@@ -174,12 +181,13 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
 
         Returns
         -------
-        Whether it is such a network.
+        Whether it is such a network, and had none yet.
         """
         trunk: Any = self.features_extractor.trunk
-        if isinstance(trunk, ReasonTrunk):
-            trunk.settle(observations)
-        return isinstance(trunk, ReasonTrunk)
+        if not isinstance(trunk, ReasonTrunk) or trunk.settled:
+            return False
+        trunk.settle(observations)
+        return True
 
     def sample(self, encoded: Tensor, legal: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Sample actions, from what :meth:`extract_features` gives.

@@ -458,6 +458,22 @@ class SelfPlayMaskablePPO(MaskablePPO):
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
         self.policy.optimizer.step()
 
+    def begin_with(self, network: PolicyNetwork) -> None:
+        """Begin with the numbers of a network that was trained before, of which values are in its own unit.
+
+        Raises
+        ------
+        ValueError
+            If it is not of the policy's shape.
+        """
+        if network.shape != self.policy.shape:
+            raise ValueError(
+                f"start: expected a network as that of the configuration, {self.policy.shape}, got {network.shape}"
+            )
+        self.policy.take(network)
+        if self.magnet is not None:
+            self.magnet = self.policy.network()
+
     def set_learning_rate(self, rate: float) -> None:
         """What the optimiser goes by in a phase before self-play."""
         for group in self.policy.optimizer.param_groups:

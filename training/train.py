@@ -23,12 +23,23 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from slopes_agents import Agent, make_agent
 from slopes_agents.advice import Adviser, make_adviser
-from slopes_agents.learned import LearnedAgent
+from slopes_agents.learned import LearnedAgent, load_network
+from slopes_agents.weights_file import shipped_weights
 from slopes_envs import Game
 from slopes_envs.files import write_bytes
 
 from .comparison import Comparison
-from .config import PAST, Opponents, TrainingConfig, Variant, default_config_path, dump_config, load_config, problems
+from .config import (
+    PAST,
+    SHIPPED,
+    Opponents,
+    TrainingConfig,
+    Variant,
+    default_config_path,
+    dump_config,
+    load_config,
+    problems,
+)
 from .log import CsvLog
 from .policies import SelfPlayPolicy
 from .provenance import commit, train_command
@@ -281,7 +292,13 @@ def _against(game: Game[Any, Any], opponents: Sequence[Opponents]) -> list[Again
 
 
 def new_model(settings: TrainingConfig, env: SelfPlayEnv, provenance: dict[str, Any]) -> SelfPlayMaskablePPO:
-    """The learner of a run, at its beginning."""
+    """The learner of a run, at its beginning.
+
+    Raises
+    ------
+    ValueError
+        If it is to begin with numbers of a file that cannot be read, or that are those of another network or game.
+    """
     model = SelfPlayMaskablePPO(
         SelfPlayPolicy,
         env,
@@ -310,6 +327,9 @@ def new_model(settings: TrainingConfig, env: SelfPlayEnv, provenance: dict[str, 
         seed=settings.seed,
         device="cpu",
     )
+    if settings.start is not None:
+        file = shipped_weights(settings.game) if settings.start == SHIPPED else Path(settings.start)
+        model.begin_with(load_network(file, env.game))
     model.minutes = settings.minutes
     model._last_obs = env.observe()  # the games have begun: learn() must not start them again
     return model

@@ -93,9 +93,10 @@ JUDGED = 12.0
 SURE = 50.0
 """How much more a policy goes for a win than for other ends of the turn, and less for a loss."""
 
-_NUMBER_PLACES: Words = np.array([LANE * c + n for c in range(COLOURS) for n in range(NUMBERS)], dtype=np.uint64)
-_SPECIAL_PLACES: Words = np.array([LANE * c + f for c in range(COLOURS) for f in range(SKIP, WILD)], dtype=np.uint64)
-_NUMBERS = np.arange(NUMBERS)
+# Sets of one card or number each.
+_NUMBERS_HELD: Words = ONE << np.array([LANE * c + n for c in range(COLOURS) for n in range(NUMBERS)], dtype=np.uint64)
+_SPECIALS_HELD: Words = ONE << np.array([LANE * c + f for c in range(COLOURS) for f in range(SKIP, WILD)], np.uint64)
+_SINGLE_NUMBERS = 1 << np.arange(NUMBERS)
 # What makes 1 of a feature.
 _LOG_ODDS, _MOST_CARDS, _LEAD, _COPIES, _LIKELY = 6.5, 40.0, 20.0, 8.0, 3.0
 _LONG, _SHORT = 100.0, 20.0  # turns
@@ -134,9 +135,8 @@ class Afterstates:
         actions = np.full((len(view), WAYS), NO_ACTION, dtype=np.uint8)
         actions[ends.row, place] = begun_by(plans, ends, np.arange(len(which)))
         shown = np.zeros((len(view), WAYS, FEATURES), dtype=np.uint8)
-        if len(which):
-            left = np.maximum(self._turns - plans.sight.turns, 0)
-            shown[ends.row, place] = features(plans, ends, reasons.take(which), behind, left)
+        left = np.maximum(self._turns - plans.sight.turns, 0)
+        shown[ends.row, place] = features(plans, ends, reasons.take(which), behind, left)
         return np.concatenate([actions, shown.reshape(len(view), -1)], axis=1)
 
 
@@ -166,8 +166,8 @@ def features(plans: Plan, ends: Ends, reasons: Reasons, behind: Floats, left: In
     own, other = ends.cards, plans.sight.cards[1].take(ends.row)
     turns = left.take(ends.row)
     held = np.stack([hand, twins])[:, None]  # at least one of each card, and two
-    numbers = held >> _NUMBER_PLACES[:, None] & ONE
-    specials = (held >> _SPECIAL_PLACES[:, None] & ONE).sum(axis=0)
+    numbers = (held & _NUMBERS_HELD[:, None]) != 0
+    specials = ((held & _SPECIALS_HELD[:, None]) != 0).sum(axis=0)
     parts = [
         decided > 0,
         decided < 0,
@@ -196,9 +196,9 @@ def features(plans: Plan, ends: Ends, reasons: Reasons, behind: Floats, left: In
     return as_bytes(parts, len(own))
 
 
-def _bits(sets: Ints) -> Ints:
-    """Members of sets of numbers, ``int64[numbers, …]``."""
-    bits: Ints = sets >> _NUMBERS.reshape(-1, *[1] * sets.ndim) & 1
+def _bits(sets: Ints) -> NDArray[np.bool_]:
+    """Members of sets of numbers, ``bool[numbers, …]``."""
+    bits: NDArray[np.bool_] = (sets & _SINGLE_NUMBERS.reshape(-1, *[1] * sets.ndim)) != 0
     return bits
 
 

@@ -1,6 +1,7 @@
 """A network that judges afterstates: what each is worth, and how gladly the policy goes for it.
 
-Shape letters: **B** games, **K** ends of the turn that are shown, **F** features of one, **A** actions.
+Shape letters: **B** games, **K** ends of the turn that are shown, **L** those that are there, **F** features of one,
+**A** actions.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Judged(NamedTuple):
 
 
 class _Layers(nn.Module):
-    """The same layers for every end: ``float32[B, K, F]`` to ``float32[B, K]``, all zeros at first."""
+    """The same layers for every end: ``float32[…, F]`` to ``float32[…]``, all zeros at first."""
 
     def __init__(self, widths: Sequence[int]) -> None:
         super().__init__()
@@ -62,18 +63,18 @@ class AfterstateTrunk(nn.Module):
 
     def forward(self, observations: Tensor) -> Tensor:
         """Judge what is shown behind the observations."""
-        actions, ends = shown(observations)
-        worths = torch.where(actions == NO_ACTION, 0.0, self.worths(ends))
-        return self._encoded(actions, ends, worths)
+        seen = Shown.of(observations)
+        return self._encoded(seen, seen.spread(self.worths(seen.ends), 0.0))
 
     def for_policy(self, observations: Tensor) -> Tensor:
         """The same without worths, which are zero then: what a move takes."""
-        actions, ends = shown(observations)
-        return self._encoded(actions, ends, torch.zeros(actions.shape))
+        seen = Shown.of(observations)
+        return self._encoded(seen, torch.zeros(seen.actions.shape))
 
-    def _encoded(self, actions: Tensor, ends: Tensor, worths: Tensor) -> Tensor:
-        before = judged_before(actions, ends)
-        return torch.cat([worths, self.score(ends) + before, before, actions.float()], dim=1)
+    def _encoded(self, seen: Shown, worths: Tensor) -> Tensor:
+        before = judged_before(seen.ends)
+        scores, before = (seen.spread(judged, NOT_THERE) for judged in (self.score(seen.ends) + before, before))
+        return torch.cat([worths, scores, before, seen.actions.float()], dim=1)
 
     def worths(self, ends: Tensor) -> Tensor:
         """What ends are worth, ``float32[…]``, by their features ``float32[…, F]``."""
@@ -81,16 +82,30 @@ class AfterstateTrunk(nn.Module):
         return torch.where(sure == 0, torch.tanh(self.worth(ends)), sure)
 
 
-def shown(observations: Tensor) -> tuple[Tensor, Tensor]:
-    """Actions ``uint8[B, K]`` and features ``float32[B, K, F]`` of the ends behind observations."""
-    behind = observations[:, -SIZE:]
-    return behind[:, :WAYS], behind[:, WAYS:].reshape(-1, WAYS, FEATURES).float() / FULL
+class Shown(NamedTuple):
+    """The ends behind B observations."""
+
+    actions: Tensor  # uint8[B, K], what begins them; NO_ACTION where there are fewer
+    at: Tensor  # int64[L], where in [B, K], row by row, those that are there stand
+    ends: Tensor  # float32[L, F], features of those
+
+    @classmethod
+    def of(cls, observations: Tensor) -> Shown:
+        """What observations ``uint8[B, D + SIZE]`` show."""
+        behind = observations[:, -SIZE:]
+        actions = behind[:, :WAYS].contiguous()
+        at = (actions.view(-1) != NO_ACTION).nonzero().squeeze(1)
+        ends = behind[:, WAYS:].reshape(-1, FEATURES)
+        return cls(actions, at, ends.index_select(0, at).float().div_(FULL))
+
+    def spread(self, judged: Tensor, missing: float) -> Tensor:
+        """What ends that are there were judged, ``float32[L]``, each in its place: ``float32[B, K]``."""
+        return judged.new_full((self.actions.numel(),), missing).index_put((self.at,), judged).view(self.actions.shape)
 
 
-def judged_before(actions: Tensor, ends: Tensor) -> Tensor:
-    """Scores by the rule-based player's judgement, ``float32[B, K]``: wins before all, and losses after all."""
-    scores = SURE * _sure(ends) - JUDGED * BEHIND * ends[..., BEHIND_BY]
-    return torch.where(actions == NO_ACTION, NOT_THERE, scores)
+def judged_before(ends: Tensor) -> Tensor:
+    """Scores by the rule-based player's judgement, ``float32[L]``: wins before all, and losses after all."""
+    return SURE * _sure(ends) - JUDGED * BEHIND * ends[..., BEHIND_BY]
 
 
 def _sure(ends: Tensor) -> Tensor:

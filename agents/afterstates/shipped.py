@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 
-from ..base import DeterministicAgent
+from ..base import DeterministicAgent, where_free
 from ..shown import FULL, NO_ACTION, NOT_THERE
 from ..weights_file import Arrays, CheckpointError, read_weights, shipped_weights
 from . import (
@@ -109,7 +109,10 @@ class AfterstateAgent(DeterministicAgent):
         self._network = network or _read(shipped_weights(GAME))
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
-        """Choose the action that begins the best end of the turn."""
+        """Choose the action that begins the best end of the turn, where there is a choice."""
+        return where_free(view, self._choose)
+
+    def _choose(self, view: InformationSet) -> NDArray[np.int64]:
         actions, ends = self._shown(view)
         best = self._scores(actions, ends).argmax(axis=1)
         chosen: NDArray[np.int64] = actions[np.arange(len(view)), best].astype(np.int64)

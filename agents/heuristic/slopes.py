@@ -28,8 +28,10 @@ Shape letters: **B** games, **L** ends of turns under consideration in all games
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +59,7 @@ from slopes_envs.games.slopes import (
 
 from ..base import DeterministicAgent
 from ..planes import PackedPlanes
+from ..shown import place_of
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -78,6 +81,7 @@ def _in_lanes(bits: int) -> int:
 
 
 NO_CARDS, ONE, PAIR, TEN_BITS = _u(0), _u(1), _u(2), _u(ALL)
+ANY_CARD = ~NO_CARDS
 NUMBER_CARDS = _u(_in_lanes(ALL))
 STEPPERS = _u(_in_lanes(ALL - 1))  # cards that take and bear steps of two: all numbers but 0
 OF_NUMBER: Words = np.array([_in_lanes(1 << number) for number in range(NUMBERS)], dtype=np.uint64)
@@ -142,17 +146,17 @@ WILD_SHIFTS = (_u(48), _u(52))
 COPIES_OF_NUMBER: Ints = np.array([4] + [8] * 9)
 
 
-def _counting_bits(faces: set[int]) -> tuple[np.uint64, np.uint64]:
-    """The counting bits of the coloured cards with some faces, by half."""
-    cards = [card for card in range(COLOURED) if card % LANE in faces]
+def _counting_bits(face: int) -> tuple[int, int]:
+    """The counting bits of the coloured cards with a face, by half."""
+    cards = range(face, COLOURED, LANE)
     return (
-        _u(sum(0b11 << 2 * card for card in cards if card < HALF_CARDS)),
-        _u(sum(0b11 << 2 * (card - HALF_CARDS) for card in cards if card >= HALF_CARDS)),
+        sum(0b11 << 2 * card for card in cards if card < HALF_CARDS),
+        sum(0b11 << 2 * (card - HALF_CARDS) for card in cards if card >= HALF_CARDS),
     )
 
 
-BITS_OF_NUMBER = [_counting_bits({number}) for number in range(NUMBERS)]
-BITS_OF_KIND = [_counting_bits({face}) for face in range(SKIP, WILD)]
+BITS_OF_NUMBER: Words = np.array([_counting_bits(number) for number in range(NUMBERS)], dtype=np.uint64)
+BITS_OF_KIND: Words = np.array([_counting_bits(face) for face in range(SKIP, WILD)], dtype=np.uint64)
 
 
 @dataclass(frozen=True)
@@ -181,17 +185,29 @@ def _places(groups: Words, none: int) -> Ints:
 
 def _even_bits(words: Words) -> Words:
     """Every other bit from the lowest on, moved together."""
-    words = words & _u(0x5555555555555555)
-    for shift, mask in ((1, 0x3333333333333333), (2, 0x0F0F0F0F0F0F0F0F), (4, 0x00FF00FF00FF00FF),
-                        (8, 0x0000FFFF0000FFFF), (16, 0x00000000FFFFFFFF)):  # fmt: skip
-        words = (words | words >> _u(shift)) & _u(mask)
+    words = words & EVEN_BITS
+    for shift, mask in MOVES_TOGETHER:
+        words = (words | words >> shift) & mask
     return words
 
 
-def _count(halves: Words, bits: tuple[np.uint64, np.uint64]) -> NDArray[np.uint8]:
-    """How many cards of a count ``uint64[2, B]`` are among some."""
-    count: NDArray[np.uint8] = np.bitwise_count(halves[0] & bits[0]) + np.bitwise_count(halves[1] & bits[1])
-    return count
+EVEN_BITS = _u(0x5555555555555555)
+MOVES_TOGETHER = [
+    (_u(shift), _u(mask))
+    for shift, mask in (
+        (1, 0x3333333333333333),
+        (2, 0x0F0F0F0F0F0F0F0F),
+        (4, 0x00FF00FF00FF00FF),
+        (8, 0x0000FFFF0000FFFF),
+        (16, 0x00000000FFFFFFFF),
+    )
+]
+
+
+def _counts(halves: Words, bits: Words) -> NDArray[np.uint8]:
+    """How many cards of a count ``uint64[2, B]`` are among each of some sets, ``uint64[N, 2]``: ``uint8[N, B]``."""
+    counts: NDArray[np.uint8] = np.bitwise_count(halves & bits[:, :, None]).sum(axis=1, dtype=np.uint8)
+    return counts
 
 
 def look(view: InformationSet) -> Sight:
@@ -208,11 +224,11 @@ def look(view: InformationSet) -> Sight:
     return Sight(
         hand=low | high << _u(HALF_CARDS),
         twins=low_twins | high_twins << _u(HALF_CARDS),
-        specials=np.stack([*(_count(hand, bits) for bits in BITS_OF_KIND), *wilds]).astype(np.int64),
+        specials=np.concatenate([_counts(hand, BITS_OF_KIND), wilds]).astype(np.int64),
         face=_places(seen_by.groups("top_face"), NOTHING),
         colour=_places(seen_by.groups("top_colour"), ANY_COLOUR),
         frozen=seen_by.groups("frozen"),
-        begun=np.stack([seen_by.group("begun") >> _u(pile) & ONE for pile in range(PILES)]),
+        begun=seen_by.groups("begun", PILES, 1),
         swapping=phase == 2,
         to_move=seen_by.group("to_move") == 1,
         cards=cards,
@@ -229,8 +245,8 @@ def _likely(hand: Words, played: Words, known: Words, other: Ints, stock: Ints) 
 
     That is minus the logarithm of the chance that a card is not among so many, for the other draws one more.
     """
-    seen = np.stack([_count(hand, bits) + _count(played, bits) for bits in BITS_OF_NUMBER])
-    sure = np.stack([_count(known, bits) for bits in BITS_OF_NUMBER])
+    seen = _counts(hand, BITS_OF_NUMBER) + _counts(played, BITS_OF_NUMBER)
+    sure = _counts(known, BITS_OF_NUMBER)
     unknown = other - np.bitwise_count(known).sum(axis=0)
     chance = np.minimum((unknown + 1) / np.maximum(unknown + stock, 1), 0.9)
     rate = -np.log1p(-chance)
@@ -350,9 +366,9 @@ def experience() -> Experience:
         decided=is_slope.astype(np.int8) - is_slope[mirrored],
         worth=np.log(chance / (1 - chance)).astype(np.float32),
         distance=distance_of(shown).astype(np.float32),
-        needs=needs.T.astype(np.int16),
-        holds=holds.T.astype(np.float32),
-        dangers=np.asarray(dangers, dtype=np.float32),
+        needs=np.ascontiguousarray(needs.T, dtype=np.int16),
+        holds=np.ascontiguousarray(holds.T, dtype=np.float32),
+        dangers=np.ascontiguousarray(dangers, dtype=np.float32),
     )
 
 
@@ -426,6 +442,7 @@ UNSET, NO_KIND = -1, KINDS
 SPECIALS: Ints = np.array([card for card in range(TYPES) if card >= COLOURED or card % LANE >= NUMBERS])
 SPECIAL_ACTIONS: Ints = np.array([PILES * card + pile for card in SPECIALS for pile in range(PILES)])
 SKIPS, REVERSES, DRAW_TWOS, WILDS, WILD_DRAWS = (face - SKIP for face in range(SKIP, WILD_DRAW + 1))
+DRAWING = (DRAW_TWOS, WILD_DRAWS)
 KIND_OF: Ints = np.array([card % LANE - SKIP if card < COLOURED else card - COLOURED + WILDS for card in range(TYPES)])
 COLOUR_OF: Ints = np.array([card // LANE if card < COLOURED else ANY_COLOUR for card in range(TYPES)])
 
@@ -490,30 +507,92 @@ def ends_of(plan: Plan, legal: Bools) -> Ends:
     ``legal`` are the legal actions, ``bool[B, A]``.
     """
     sight = plan.sight
-    parts = [_as_it_is(plan, np.flatnonzero(legal[:, END]))]
-    # Numbers, and draws on top of them.
-    for used, level in enumerate(plan.levels, 1):
-        pile, row = np.divmod(np.flatnonzero(level * plan.open), level.shape[1])
-        place, goal = np.nonzero(MEMBERS.take(level[pile, row], axis=0))
-        row, pile = row[place], pile[place]
-        parts.append(_with_number(plan, row, pile, goal, used))
-        several = np.flatnonzero((plan.lone[row] >> goal & 1) == 0)
-        for kind in (DRAW_TWOS, WILD_DRAWS):
-            parts += _with_special_after(plan, row[several], pile[several], goal[several], kind, used)
-    # Specials at once, and after an equal number.
-    row, place = np.divmod(np.flatnonzero(legal.take(SPECIAL_ACTIONS, axis=1)), len(SPECIAL_ACTIONS))
-    which, pile = np.divmod(place, PILES)
-    parts += _with_special(plan, row, pile, SPECIALS[which], 1, SPECIAL_ACTIONS[place])
-    pile, row = np.nonzero(plan.open & (sight.face < NUMBERS))
-    for kind in range(KINDS):
-        parts += _with_special_after(plan, row, pile, sight.face[pile, row], kind, 0)
-    # Swaps.
+    numbers = _within_reach(plan)
+    parts = [_as_it_is(plan, np.flatnonzero(legal[:, END])), _with_number(plan, numbers)]
+    specials = _with_special(plan, Puts.joined([_at_once(legal), _on_an_equal(plan, numbers)]))
+    parts += [specials, _with_swap(plan, specials)]
     row, partner = np.nonzero(legal[:, SWAP : SWAP + PILES])
-    if len(row):
+    if len(row):  # a reverse has been put
         swap = _as_it_is(plan, row)
         swap.pile[:], swap.action[:] = sight.begun.argmax(axis=0)[row], SWAP + partner
         parts.append(_swapped(swap, partner))
     return Ends.joined(parts)
+
+
+class Numbers(NamedTuple):
+    """Numbers that N piles may be turned into."""
+
+    row: Ints  # game
+    pile: Ints
+    goal: Ints  # the number
+    used: Ints  # cards that it takes; 0 if it lies on top already
+
+    def take(self, which: Ints) -> Numbers:
+        """Some of them."""
+        return Numbers(*(each.take(which) for each in self))
+
+
+class Puts(NamedTuple):
+    """N specials that may be put, and what is put before."""
+
+    row: Ints  # game
+    pile: Ints
+    goal: Ints  # the number to make for first, where `action` is unset
+    cover: Words  # the card, as a set, that is put on an equal number before the special; none for one put at once
+    special: Ints
+    used: Ints  # cards put in all
+    action: Ints  # what to do first; UNSET if it is to make for the goal
+
+    @classmethod
+    def joined(cls, parts: Sequence[Puts]) -> Puts:
+        """All of several."""
+        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _within_reach(plan: Plan) -> Numbers:
+    """The numbers that open piles may be turned into, those of the fewest cards first."""
+    levels = np.stack(plan.levels) * plan.open
+    at = np.flatnonzero(levels)
+    place, goal = np.nonzero(MEMBERS.take(levels.take(at), axis=0))
+    level, pile, row = np.unravel_index(at[place], levels.shape)
+    return Numbers(row, pile, goal, level + 1)
+
+
+def _at_once(legal: Bools) -> Puts:
+    """Specials that may be put now."""
+    row, place = np.divmod(np.flatnonzero(legal.take(SPECIAL_ACTIONS, axis=1)), len(SPECIAL_ACTIONS))
+    which, pile = np.divmod(place, PILES)
+    none = np.zeros(len(row), dtype=np.uint64)
+    return Puts(row, pile, np.zeros_like(row), none, SPECIALS[which], np.ones_like(row), SPECIAL_ACTIONS[place])
+
+
+def _on_an_equal(plan: Plan, numbers: Numbers) -> Puts:
+    """Specials on a number that is covered with an equal one first (R7).
+
+    On numbers that have to be made for, only those that draw cards: others would cost three cards at least.
+    """
+    sight = plan.sight
+    several = numbers.take(np.flatnonzero((plan.lone[numbers.row] >> numbers.goal & 1) == 0))
+    pile, row = np.nonzero(plan.open & (sight.face < NUMBERS))
+    on_top = Numbers(row, pile, sight.face[pile, row], np.zeros_like(row))
+    kind = np.concatenate([np.repeat(DRAWING, len(several.row)), np.repeat(np.arange(KINDS), len(row))])
+    row, pile, number, used = (
+        np.concatenate([made_for] * len(DRAWING) + [there] * KINDS)
+        for made_for, there in zip(several, on_top, strict=True)
+    )
+    hand = sight.hand[row]
+    coloured = kind < WILDS
+    wild = np.where(sight.specials[kind, row] > 0, ANY_CARD, NO_CARDS)  # goes with every colour
+    with_special = np.where(coloured, hand >> np.where(coloured, SKIP + kind, 0).astype(np.uint64), wild)
+    # Cards that cover, each at the place of the 0 of its colour.
+    covers = (hand & OF_NUMBER[number]) >> number.astype(np.uint64) & with_special
+    some = np.flatnonzero(covers)
+    row, pile, number, used, kind = (each.take(some) for each in (row, pile, number, used, kind))
+    zero = lowest(covers.take(some))
+    cover = zero + number
+    special = np.where(kind < WILDS, zero + SKIP + kind, COLOURED + kind - WILDS)
+    action = np.where(used == 0, PILES * cover + pile, UNSET)
+    return Puts(row, pile, number, ONE << cover.astype(np.uint64), special, used + 2, action)
 
 
 def _as_it_is(plan: Plan, row: Ints) -> Ends:
@@ -533,8 +612,9 @@ def _as_it_is(plan: Plan, row: Ints) -> Ends:
     )
 
 
-def _with_number(plan: Plan, row: Ints, pile: Ints, goal: Ints, used: int) -> Ends:
-    """Making for a number, which takes ``used`` cards."""
+def _with_number(plan: Plan, numbers: Numbers) -> Ends:
+    """Making for numbers."""
+    row, pile, goal, used = numbers
     ends = _as_it_is(plan, row)
     ends.pile[:], ends.goal[:], ends.action[:] = pile, goal, UNSET
     ends.cards[:] -= used
@@ -543,54 +623,27 @@ def _with_number(plan: Plan, row: Ints, pile: Ints, goal: Ints, used: int) -> En
     return ends
 
 
-def _with_special(
-    plan: Plan, row: Ints, pile: Ints, special: Ints, used: int, action: Ints | int = UNSET, cover: Words | None = None
-) -> list[Ends]:
-    """Putting a special with the last of ``used`` cards; a reverse with all its swaps."""
-    if not len(row):
-        return []
+def _with_special(plan: Plan, puts: Puts) -> Ends:
+    """Putting specials; reverses without a swap."""
+    row, pile, special = puts.row, puts.pile, puts.special
     kind, colour = KIND_OF.take(special), COLOUR_OF.take(special)
     ends = _as_it_is(plan, row)
-    ends.pile[:], ends.action[:], ends.kind[:], ends.special[:] = pile, action, kind, special
-    if cover is not None:
-        ends.cover[:] = cover
-    ends.cards[:] += DRAWN[kind] - used
+    ends.pile[:], ends.goal[:], ends.action[:], ends.kind[:] = pile, puts.goal, puts.action, kind
+    ends.special[:], ends.cover[:] = special, puts.cover
+    ends.cards[:] += DRAWN[kind] - puts.used
     here = np.arange(len(row))
     ends.shows[pile, here], ends.colours[pile, here] = CLOSED, colour
     ends.reach[pile, here] = numbers_of(plan.sight.hand[row] & OF_COLOUR[colour])
-    parts = [ends]
-    reverses = np.flatnonzero(kind == REVERSES)
-    if len(reverses):
-        for partner in range(PILES):
-            filled = plan.sight.face[partner, row[reverses]] != NOTHING
-            some = reverses[filled & (pile[reverses] != partner)]
-            parts.append(_swapped(ends.take(some), np.full(len(some), partner)))
-    return parts
+    return ends
 
 
-def _with_special_after(plan: Plan, row: Ints, pile: Ints, number: Ints, kind: int, used: int) -> list[Ends]:
-    """Making for a number with ``used`` cards, covering it with an equal one, and putting a special on that (R7).
-
-    Where none are used the number is on top already.  Games whose hands do not allow it are left out.
-    """
-    hand = plan.sight.hand[row]
-    covers = (hand & OF_NUMBER[number]) >> number.astype(np.uint64)  # each at the place of the 0 of its colour
-    if kind < WILDS:
-        covers &= hand >> _u(SKIP + kind)
-    else:
-        covers = np.where(plan.sight.specials[kind, row] > 0, covers, NO_CARDS)
-    some = np.flatnonzero(covers)
-    if not len(some):
-        return []
-    row, pile, number = row[some], pile[some], number[some]
-    zero = lowest(covers[some])
-    cover = zero + number
-    special = zero + SKIP + kind if kind < WILDS else np.full(len(some), COLOURED + kind - WILDS)
-    action = PILES * cover + pile if used == 0 else UNSET
-    parts = _with_special(plan, row, pile, special, used + 2, action, ONE << cover.astype(np.uint64))
-    if used:
-        parts[0].goal[:] = number
-    return parts
+def _with_swap(plan: Plan, specials: Ends) -> Ends:
+    """The reverses among some specials, with all their swaps."""
+    reverses = np.flatnonzero(specials.kind == REVERSES)
+    row, pile = specials.row[reverses], specials.pile[reverses]
+    partners = np.arange(PILES)[:, None]
+    partner, which = np.nonzero((plan.sight.face.take(row, axis=1) != NOTHING) & (pile != partners))
+    return _swapped(specials.take(reverses[which]), partner)
 
 
 def _swapped(ends: Ends, partner: Ints) -> Ends:
@@ -704,9 +757,11 @@ def best_of(batch: int, ends: Ends, value: Floats) -> Ints:
 
 def ranked(ends: Ends, value: Floats, count: int) -> tuple[Ints, Ints]:
     """The best ``count`` ends of each game, game by game and best first, and their places from 0 on, ``int64[N]``."""
-    order = np.lexsort((-value, ends.row))
+    order = np.argsort(-value, kind="stable")
     row = ends.row[order]
-    place = np.arange(len(row)) - np.searchsorted(row, row)
+    by_game = np.argsort(row.astype(np.min_scalar_type(int(row.max(initial=0)))), kind="stable")  # the fewest bytes
+    row, order = row[by_game], order[by_game]
+    place = place_of(row)
     few = np.flatnonzero(place < count)
     return order[few], place[few]
 

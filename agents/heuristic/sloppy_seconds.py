@@ -37,7 +37,7 @@ Shape letters: **B** games, **P** seats, **L** legal cards of all games together
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -203,6 +203,16 @@ class Sight:
     winner: Ints  # [B] whose card is winning the trick, -1 before the first
     best: Ints  # [B] strength of that card, 0 before the first
 
+    @cached_property
+    def held(self) -> Ints:
+        """The ranks held of each suit, ``int64[4, B]``, as sets."""
+        return suits_of(self.hand)
+
+    @cached_property
+    def unseen(self) -> Ints:
+        """The ranks in the other hands, likewise."""
+        return suits_of(self.out)
+
 
 def suits_of(cards: Bits) -> Ints:
     """The ranks held of each suit, ``int64[4, …]``, from bit sets of cards ``uint64[…]``."""
@@ -339,7 +349,7 @@ def share_to_come(sight: Sight, choices: Choices) -> Floats:
     """Share of what is to come that the rest of the hand should draw in, ``float32[4, L]``, for each legal card."""
     c = choices
     p, batch, every = len(sight.holds), len(sight.hand), np.arange(len(c.row))
-    hand, out = suits_of(sight.hand), suits_of(sight.out)
+    hand, out = sight.held, sight.unseen
     better = _high_cards()[TERNARY[hand] + 2 * TERNARY[out]].take(c.row, axis=1)
     mine, others = np.bitwise_count(hand).astype(np.float32), np.bitwise_count(out).astype(np.float32)
     # Of the card's suit one is gone.

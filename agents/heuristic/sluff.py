@@ -390,10 +390,6 @@ class Choices:
             trumps_out=know.count_out(row, COLOUR_CARDS[BLACK]),
         )
 
-    def take(self, which: Ints) -> Choices:
-        """Some of the cards."""
-        return Choices(**{spec.name: getattr(self, spec.name)[which] for spec in fields(self)})
-
 
 def takes_the_lead(know: Knowledge, choices: Choices) -> Bools:
     """Whether cards win the trick as it lies, ``bool[L]``."""
@@ -427,7 +423,12 @@ def danger(know: Knowledge, choices: Choices) -> Floats:
 
 def _power(base: float, exponents: Counts) -> Floats:
     """Powers with whole exponents up to the number of cards, from a table."""
-    return (base ** np.arange(2 * NUMBERS + 1)).astype(np.float32).take(exponents)
+    return _powers(base).take(exponents)
+
+
+@lru_cache(maxsize=8)
+def _powers(base: float) -> Floats:
+    return (base ** np.arange(2 * NUMBERS + 1)).astype(np.float32)
 
 
 # ------------------------------------------------------------------------------------------------------- the player
@@ -468,6 +469,7 @@ class Reasons:
     own: Floats  # [L] the chance that this seat does
     later: Floats  # [L] tricks that the card is good for if it is kept
     wins: Bools  # [L] whether it wins the trick as it lies
+    danger: Floats  # [L] what it is to a sluffer who keeps it
 
 
 class SluffPlayer(DeterministicAgent):
@@ -559,9 +561,9 @@ class SluffPlayer(DeterministicAgent):
         side_length = know.count_hand(row, COLOUR_CARDS[colour]) * shortens
         later = later_tricks(choices, self.players)
         kept = -price * (later + SHORTEN * side_length)
-        sluffing = np.flatnonzero(know.is_sluffer[0][row])
-        kept[sluffing] = 2 * SLUFFED * SHED * alive[row[sluffing]] * danger(know, choices.take(sluffing))
-        return Reasons((trick + kept - TIE * HEIGHT[card]).astype(np.float32), trick, roles, own, later, wins)
+        dangers = danger(know, choices)
+        kept = np.where(know.is_sluffer[0][row], 2 * SLUFFED * SHED * alive[row] * dangers, kept)
+        return Reasons((trick + kept - TIE * HEIGHT[card]).astype(np.float32), trick, roles, own, later, wins, dangers)
 
     def winners(self, know: Knowledge, choices: Choices, wins: Bools) -> tuple[Floats, Floats]:
         """Who will win the trick if a card is played to it that wins it as it lies, or does not (``bool[L]``).

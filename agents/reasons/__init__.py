@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 
-from ..shown import NO_ACTION
+from ..shown import NO_ACTION, place_of
 from . import slippery_slope, sloppy_seconds, sluff
 from .scales import Weighed
 
@@ -66,7 +66,7 @@ class ReasonAdviser:
         """The legal actions with what speaks for them, ``uint8[B, SIZE]``; of seats that are not to move, none."""
         weighed = self._weigh(view)
         batch, row = len(view), weighed.row
-        place = np.arange(len(row)) - np.searchsorted(row, row)  # rows rise
+        place = place_of(row)
         advice = np.zeros((batch, SIZE), dtype=np.uint8)
         actions, shown, of_game = parts(advice)
         actions[:] = NO_ACTION

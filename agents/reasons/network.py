@@ -41,6 +41,11 @@ class ReasonTrunk(nn.Module):
         self.whole = hidden_layers([OF_GAME, *widths])
         self.width = 3 * WAYS + widths[-1]
 
+    @property
+    def settled(self) -> bool:
+        """Whether features count by means and spreads that were found once."""
+        return bool(self.mean.any())
+
     def settle(self, observations: Tensor) -> None:
         """Take the means and spreads of features over ``uint8[B, D + SIZE]``: what is seen from now on counts by them.
 

@@ -26,7 +26,6 @@ from ..heuristic.sloppy_seconds import (
     SloppySecondsPlayer,
     consider,
     read,
-    suits_of,
 )
 from ..shown import as_bytes, one_hot
 from .scales import Bytes, Floats, Weighed, at_scales, behind, first_of_the_best, signed
@@ -73,8 +72,7 @@ def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> B
     c, row = choices, choices.row
     every = np.arange(len(row))
     distance = behind(row, reasons.worth, batch)
-    hand, out = suits_of(sight.hand), suits_of(sight.out)
-    held, others = hand[c.suit, row], out[c.suit, row]
+    held, others = sight.held[c.suit, row], sight.unseen[c.suit, row]
     height = VALUE[c.card].astype(np.int64)
     height = np.where(height == 1, RANKS, height - 1)  # the ace is the highest
     higher = HIGHER[c.suit, height]
@@ -121,7 +119,7 @@ def _standing(sight: Sight) -> Floats:
     """
     taken = sight.points
     others = -np.sort(-taken[1:], axis=0)
-    left = POINTS_OF[suits_of(sight.hand | sight.out).astype(np.int64)] + sight.pot
+    left = POINTS_OF[sight.held | sight.unseen] + sight.pot
     shown = np.concatenate([taken[:1], _for_all_seats(others)[: SEATS - 1], left[None]])
     return (shown / ALL_POINTS).astype(np.float32)
 
@@ -133,7 +131,7 @@ def _of_games(sight: Sight, players: int) -> Bytes:
     trump = TRUMP[sight.context].astype(np.int64)
     with_trump = trump != NO_SUIT
     at = np.maximum(trump, 0), np.arange(batch)
-    trumps, trumps_out = (np.bitwise_count(suits_of(cards)[at]) * with_trump for cards in (sight.hand, sight.out))
+    trumps, trumps_out = (np.bitwise_count(ranks[at]) * with_trump for ranks in (sight.held, sight.unseen))
     ahead = np.sort(sight.points, axis=0)
     own = sight.points[0]
     lead = np.sort(own - sight.points[1:].max(axis=0), axis=0)  # suits are alike: only their order counts

@@ -28,7 +28,6 @@ from ..heuristic.sluff import (
     Prospects,
     Reasons,
     SluffPlayer,
-    danger,
     prices,
     read,
 )
@@ -84,7 +83,7 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
         reasons.roles,
         reasons.own,
         reasons.later,
-        danger(know, choices) / 1.2,
+        reasons.danger / 1.2,
         length / MAX_HAND,
         length == 1,
         HEIGHT[card] / MAX_HAND,

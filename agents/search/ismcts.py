@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from slopes_envs import Game, InformationSet, State
 from slopes_envs.chance import below, derive
 
-from ..base import Agent, make_agent
+from ..base import Agent, make_agent, where_free
 from .rollouts import Rollouts
 from .stakes import Floats, reach_of
 from .worlds import Worlds
@@ -77,14 +77,8 @@ class IsmctsAgent(Agent):
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose an action in every game."""
-        legal = view.legal
-        chosen: NDArray[np.int64] = legal.argmax(axis=1)
-        open_games = np.flatnonzero(legal.sum(axis=1) > 1)
-        at_once = max(1, MOST_EDGES // ((self.iterations + 1) * legal.shape[1]))
-        for start in range(0, len(open_games), at_once):
-            rows = open_games[start : start + at_once]
-            chosen[rows] = self.search(view.take(rows)).most_visited()
-        return chosen
+        at_once = max(1, MOST_EDGES // ((self.iterations + 1) * self.game.num_actions))
+        return where_free(view, lambda games: self.search(games).most_visited(), at_once)
 
     def search(self, view: InformationSet) -> Trees:
         """The trees that the iterations grow, one for every game of the view."""

@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from slopes_envs import Game, InformationSet, State
 from slopes_envs.chance import derive
 
-from ..base import Agent, make_agent
-from ..random import RandomAgent
+from ..base import Agent, make_agent, where_free
 from .rollouts import Rollouts
 from .stakes import Floats, Reach, reach_of
 from .worlds import Worlds
@@ -83,13 +82,7 @@ class PimcAgent(Agent):
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose an action in every game."""
-        legal = view.legal
-        chosen: NDArray[np.int64] = legal.argmax(axis=1)
-        open_games = np.flatnonzero(legal.sum(axis=1) > 1)
-        for start in range(0, len(open_games), GAMES):
-            rows = open_games[start : start + GAMES]
-            chosen[rows] = self._search(view.take(rows), legal[rows])
-        return chosen
+        return where_free(view, self._search, GAMES)
 
     def candidates(self, view: InformationSet, legal: Bools) -> tuple[Bools, Ints]:
         """Actions worth trying, ``bool[G, A]``, and what the roll-out agent would do, ``int64[G]``."""
@@ -99,10 +92,11 @@ class PimcAgent(Agent):
         tried[np.arange(len(habit)), habit] = True
         return tried, habit
 
-    def _search(self, view: InformationSet, legal: Bools) -> Ints:
+    def _search(self, view: InformationSet) -> Ints:
+        legal = view.legal
         tried, habit = self.candidates(view, legal)
         reach, doubt = self.rollouts.reach, 0.0
-        if not isinstance(self.rollouts.agent, RandomAgent):  # chance has no reasons, and means nothing by its bids
+        if not self.rollouts.agent.blind:  # who is has no reasons, and means nothing by its bids
             doubt = reach.doubt
             if reach.spoken is not None:
                 settled = np.flatnonzero(reach.spoken(legal))

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet, State
 
-from ..base import Agent
+from ..base import Agent, where_free
 from ..lead import Lead
-from ..random import RandomAgent
 from .stakes import Floats, Reach
 
 Ints = NDArray[np.int64]
@@ -105,22 +104,9 @@ class Rollouts:
         return leads
 
     def _actions(self, state: State) -> Ints:
-        """What is done in games that go on, ``int64[N]``; the agent is not asked where there is no choice.
-
-        To ask chance costs less than to see whether there is one.
-        """
+        """What is done in games that go on, ``int64[N]``; the agent is not asked where there is no choice."""
         view = InformationSet(self.game, state)
-        if isinstance(self.agent, RandomAgent):
-            return self.agent.act(view)
-        legal = view.legal
-        choices = np.count_nonzero(legal, axis=1)
-        rows = np.flatnonzero(choices > 1)
-        if len(rows) == len(state):
-            return self.agent.act(view)
-        actions: Ints = legal.argmax(axis=1)
-        if len(rows):
-            actions[rows] = self.agent.act(view.take(rows))
-        return actions
+        return self.agent.act(view) if self.agent.blind else where_free(view, self.agent.act)
 
     def _evaluated(self, state: State) -> Floats:
         """What games that are cut off are expected to bring from there on: ``float64[N, P]``, zero without a guess."""

@@ -22,7 +22,6 @@ from slopes_envs.chance import UInt64, derive
 
 from ..base import Agent, make_agent
 from ..heuristic import HeuristicAgent
-from ..random import RandomAgent
 from .hearing import Fit, resampled
 
 CANDIDATES = 12
@@ -40,7 +39,7 @@ class Worlds:
     """
 
     def __init__(self, game: Game[Any, Any], agent: Agent, fit: Fit | None) -> None:
-        knows_better = isinstance(agent, RandomAgent) and game.name in HeuristicAgent.games()
+        knows_better = agent.blind and game.name in HeuristicAgent.games()
         self.bidder = make_agent("heuristic", game) if knows_better else agent
         self._game, self._fit = game, fit
 
