@@ -37,7 +37,8 @@ class PackedPlanes:
             Which of its groups; ``size``, at most 64, takes the plane apart into others than its own.
         """
         size = self._layout.planes[name].bits if size is None else size
-        return self._read(_places(self._layout.slices[name].start + number * size, 1, size))[0]
+        bits: Words = self._read(_places(self._layout.slices[name].start + number * size, 1, size))[0]
+        return bits
 
     def groups(self, name: str, count: int | None = None, size: int | None = None) -> Words:
         """The first ``count`` groups of a plane, by default all, ``uint64[G, B]``; see :meth:`group`."""
