@@ -13,7 +13,6 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -23,9 +22,7 @@ from .cards import select_bit
 from .chance import Purpose, UInt64, below, derive
 from .errors import DealError, IllegalAction, RulesError, ScriptExhausted, UnknownName, expect_keys, shown
 from .features import Layout, Observation
-
-Rows = NDArray[np.int64]
-"""Places in a batch."""
+from .seats import Rows, row_starts
 
 _64 = np.uint64(64)
 _63 = np.uint64(63)
@@ -232,14 +229,6 @@ def _put_rows(array: NDArray[Any], rows: Rows, values: NDArray[Any]) -> None:
 THE_ONE: Rows = np.zeros(1, dtype=np.int64)
 """The place of the only game of a batch, read-only."""
 THE_ONE.flags.writeable = False
-
-
-@lru_cache(maxsize=64)
-def row_starts(batch: int, width: int) -> Rows:
-    """``[0, width, 2 * width, …]``, read-only: where each game's row starts in a flattened ``[B, width]`` array."""
-    starts = np.arange(batch, dtype=np.int64) * width
-    starts.flags.writeable = False
-    return starts
 
 
 class Script(NamedTuple):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,18 +24,6 @@ class Played(NamedTuple):
     context: int  # the context after the card
     strength: int  # 1 … 255; the highest wins the trick; must not depend on later cards
     void: int = 0  # suits the player is shown to be void in, one bit a suit
-
-
-@lru_cache(maxsize=16)
-def relative_lists(num_seats: int) -> tuple[tuple[int, ...], ...]:
-    """The same table as :func:`relative_seats` in plain numbers."""
-    return tuple(map(tuple, relative_seats(num_seats).tolist()))
-
-
-def from_seat(values: NDArray[Any], seat: int) -> list[int]:
-    """What the seats have in the only game of a batch, ``[1, P]``, from one seat on, clockwise."""
-    (by_seat,) = values.tolist()
-    return [*by_seat[seat:], *by_seat[:seat]]
 
 
 class TrickState(Protocol):
@@ -55,41 +42,6 @@ class TricksState(TrickState, Protocol):
     leader: NDArray[np.int8]  # [B] who leads or led the present trick
     table: NDArray[Any]  # [B, P] card of each seat in the present trick, in the game's own form, 0 for none
     tricks: NDArray[np.int8]  # [B, P] tricks taken in this hand
-
-
-@lru_cache(maxsize=16)
-def clockwise(num_seats: int) -> NDArray[np.int64]:
-    """Seats from each seat on: ``[k, s]`` is the seat ``k`` places to the left of ``s``; ``int64[P, P]``, read-only.
-
-    Symmetric, so ``[s]`` lists all seats from ``s`` on.
-    """
-    seats = np.arange(num_seats)
-    table = (seats[:, None] + seats) % num_seats
-    table.flags.writeable = False
-    return table
-
-
-@lru_cache(maxsize=16)
-def relative_seats(num_seats: int) -> NDArray[np.int8]:
-    """How far to the left of a seat another sits: ``int8[P, P + 1]``, read-only.
-
-    ``[s, t]`` is 0 for ``t == s``, 1 for its left neighbour and so on; ``[s, -1]``, for no seat, is -1.
-    """
-    seats = np.arange(num_seats)
-    table = np.full((num_seats, num_seats + 1), -1, dtype=np.int8)
-    table[:, :-1] = (seats - seats[:, None]) % num_seats
-    table.flags.writeable = False
-    return table
-
-
-def relative_to(seats: NDArray[np.int64], num_seats: int) -> Callable[[NDArray[np.int8]], NDArray[np.int8]]:
-    """How far to the left of ``seats`` (``int64[B]``) others sit: a function from ``int8[B]`` to ``int8[B]``.
-
-    It looks up :func:`relative_seats` with one index instead of two, which is several times as fast; -1, for no seat,
-    gives -1.
-    """
-    table, rows = relative_seats(num_seats).reshape(-1), seats * (num_seats + 1)
-    return lambda others: table.take(rows + others)  # -1 comes to the end of another row, which is -1 in all
 
 
 @dataclass(frozen=True)

@@ -47,9 +47,10 @@ from numpy.typing import NDArray
 from .chance import UInt64, match_seed
 from .errors import IllegalAction
 from .features import Observation
-from .game import Game, Outcome, Rows, State, row_starts
+from .game import Game, Outcome, State
 from .infoset import InformationSet
 from .registry import game_names, make_game
+from .seats import Rows, row_starts
 from .specs import resolve_agent
 
 NAMESPACE = "slopes"

@@ -17,7 +17,7 @@ PACKAGES = {
 ROOMS = [
     {"errors", "files"},
     {"chance", "specs"},
-    {"cards"},
+    {"cards", "seats"},
     {"tricks", "features", "worlds"},
     {"game"},
     {"games"},

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shipped_choices
 import torch
 from typer.testing import CliRunner
 
@@ -300,3 +301,14 @@ def test_the_command(tmp_path: Path) -> None:
     refused = CliRunner().invoke(app, [str(tmp_path), "--out", str(tmp_path / "new.slopes")])
     assert refused.exit_code == 2 and "where it comes from" in refused.output
     assert not (tmp_path / "new.slopes").exists()
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_weights_that_ship_choose_as_they_did(name: str) -> None:
+    """A feature that comes to mean something else would make a policy play worse without any error."""
+    written = shipped_choices.written()[name]
+    assert written["digest"] == shipped_choices.digest(name), "other weights ship: python tests/shipped_choices.py"
+    for rules, choices in zip(shipped_choices.OPTIONS[name], written["choices"], strict=True):
+        found = shipped_choices.choices(name, rules)
+        # Machines add up in different orders, and some choices are close.
+        assert len(found) == len(choices) > 100 and (found == np.array(choices)).mean() > 0.99

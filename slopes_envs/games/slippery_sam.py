@@ -74,7 +74,6 @@ from ..game import (
     THE_ONE,
     BidModel,
     Game,
-    Rows,
     Rules,
     State,
     as_seats,
@@ -83,9 +82,8 @@ from ..game import (
     one_seat,
     option,
     parse_hand_object,
-    row_starts,
 )
-from ..tricks import clockwise, from_seat, relative_lists, relative_seats, relative_to
+from ..seats import Rows, all_from, clockwise, from_seat, relative_lists, relative_seats, relative_to, row_starts
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"))
 SIZE = len(DECK)
@@ -746,25 +744,21 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
     def observe(self, state: SlipperySamState, seats: ArrayLike, out: Observation | None = None) -> Observation:
         if len(state) == 1:
             return self.observation.pack_one(self._values_of_one(state, one_seat(seats, self.num_players)), out)
+        seats = as_seats(seats, len(state), self.num_players)
         return self.observation.pack(len(state), self._values(state, seats), out)
 
     def observe_all(self, state: SlipperySamState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        seats = as_seats(seats, len(state), self.num_players)
         values = self._values(state, seats)
-        values["all_hands"] = state.hands.take(self._rotated(state, seats))
+        values["all_hands"] = state.hands.take(all_from(seats, self.num_players))
         place = FIRST_EXPOSED + state.exposures + np.arange(REDRAWS)[:, None]
         cards = state.deck.reshape(-1)[np.minimum(place, SIZE - 1) + row_starts(len(state), SIZE)]
         values["next_cards"] = np.where(place < SIZE, cards, -1)
         return self.observation_all.pack(len(state), values, out)
 
-    def _rotated(self, state: SlipperySamState, seats: ArrayLike) -> Rows:
-        """``int64[P, B]``: flat indices of the seats from ``seats`` on, clockwise."""
-        p = self.num_players
-        return self._clockwise.take(as_seats(seats, len(state), p), axis=1) + row_starts(len(state), p)
-
-    def _values(self, state: SlipperySamState, seats: ArrayLike) -> dict[str, Any]:
+    def _values(self, state: SlipperySamState, seats: NDArray[np.int64]) -> dict[str, Any]:
         b, p, start = len(state), self.num_players, self.rules.starting_chips
-        seats = as_seats(seats, b, p)
-        rotated = self._rotated(state, seats)
+        rotated = all_from(seats, p)
         relative = relative_to(seats, p)
         over = state.seat < 0
         exposed = _exposed(state, np.arange(b))

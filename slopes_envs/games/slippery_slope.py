@@ -60,7 +60,6 @@ from ..game import (
     THE_ONE,
     BidModel,
     Game,
-    Rows,
     Rules,
     State,
     as_seats,
@@ -69,9 +68,9 @@ from ..game import (
     one_seat,
     option,
     parse_hand_object,
-    row_starts,
 )
-from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_to
+from ..seats import Rows, all_from, from_seat, relative_lists, relative_to, row_starts
+from ..tricks import Played, TrickTables
 from ..worlds import count_deals
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "J", "Q", "K"), extras=("LJ", "BJ"))
@@ -408,18 +407,14 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
     def observe_all(self, state: SlipperySlopeState, seats: ArrayLike, out: Observation | None = None) -> Observation:
         seats = as_seats(seats, len(state), P)
         values = self._values(state, seats)
-        rotated = self._rotated(state, seats)
+        rotated = all_from(seats, P)
         values["all_hands"] = state.hands.reshape(-1)[rotated]
         values["all_bids"] = state.bids.reshape(-1)[rotated]
         return self.observation_all.pack(len(state), values, out)
 
-    def _rotated(self, state: SlipperySlopeState, seats: NDArray[np.int64]) -> Rows:
-        """``int64[P, B]``: flat indices of the seats from ``seats`` on, clockwise."""
-        return clockwise(P).take(seats, axis=1) + row_starts(len(state), P)
-
     def _values(self, state: SlipperySlopeState, seats: NDArray[np.int64]) -> dict[str, Any]:
         """What ``seats`` know, as :meth:`Layout.pack` takes it.  Tables stand for branches: they cost one look-up."""
-        rotated = self._rotated(state, seats)
+        rotated = all_from(seats, P)
         relative = relative_to(seats, P)
         bids = state.bids.reshape(-1)[rotated]
         tricks = state.tricks.reshape(-1)[rotated]

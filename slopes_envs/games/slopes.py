@@ -77,7 +77,6 @@ from ..game import (
     THE_ONE,
     BidModel,
     Game,
-    Rows,
     Rules,
     State,
     as_seats,
@@ -86,8 +85,8 @@ from ..game import (
     one_seat,
     option,
     parse_hand_object,
-    row_starts,
 )
+from ..seats import Rows, row_starts
 
 COLOURS, NUMBERS = 4, 10
 FACES = (*"0123456789", "S", "R", "D")  # of a coloured card: a number, skip, reverse, draw two

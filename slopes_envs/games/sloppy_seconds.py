@@ -60,7 +60,6 @@ from ..game import (
     THE_ONE,
     BidModel,
     Game,
-    Rows,
     Rules,
     State,
     as_seats,
@@ -69,9 +68,9 @@ from ..game import (
     one_seat,
     option,
     parse_hand_object,
-    row_starts,
 )
-from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_to
+from ..seats import Rows, all_from, clockwise, from_seat, relative_lists, relative_to, row_starts
+from ..tricks import Played, TrickTables
 from ..worlds import count_deals, deal_within
 
 DECK = Deck(suits=("C", "D", "H", "S"), ranks=("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"))
@@ -415,22 +414,18 @@ class SloppySeconds(Game[SloppySecondsState, SloppySecondsRules]):
     def observe(self, state: SloppySecondsState, seats: ArrayLike, out: Observation | None = None) -> Observation:
         if len(state) == 1:
             return self.observation.pack_one(self._values_of_one(state, one_seat(seats, self.num_players)), out)
+        seats = as_seats(seats, len(state), self.num_players)
         return self.observation.pack(len(state), self._values(state, seats), out)
 
     def observe_all(self, state: SloppySecondsState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        seats = as_seats(seats, len(state), self.num_players)
         values = self._values(state, seats)
-        values["all_hands"] = state.hands.reshape(-1)[self._rotated(state, seats)]
+        values["all_hands"] = state.hands.reshape(-1)[all_from(seats, self.num_players)]
         return self.observation_all.pack(len(state), values, out)
 
-    def _rotated(self, state: SloppySecondsState, seats: ArrayLike) -> Rows:
-        """``int64[P, B]``: flat indices of the seats from ``seats`` on, clockwise."""
-        p = self.num_players
-        return self._clockwise.take(as_seats(seats, len(state), p), axis=1) + row_starts(len(state), p)
-
-    def _values(self, state: SloppySecondsState, seats: ArrayLike) -> dict[str, Any]:
+    def _values(self, state: SloppySecondsState, seats: NDArray[np.int64]) -> dict[str, Any]:
         b, p = len(state), self.num_players
-        seats = as_seats(seats, b, p)
-        rotated = self._rotated(state, seats)
+        rotated = all_from(seats, p)
         points = state.points.view(FOUR_SUITS).reshape(-1)[rotated].view(np.uint8).reshape(p, b, SUITS)
         points = np.ascontiguousarray(points.swapaxes(1, 2))  # [P, 4, B]
         first, second = places(points, self.rules.tie_ranking)

@@ -65,7 +65,6 @@ from ..game import (
     THE_ONE,
     BidModel,
     Game,
-    Rows,
     Rules,
     State,
     as_seats,
@@ -74,9 +73,9 @@ from ..game import (
     one_seat,
     option,
     parse_hand_object,
-    row_starts,
 )
-from ..tricks import Played, TrickTables, clockwise, from_seat, relative_lists, relative_seats, relative_to
+from ..seats import Rows, all_from, clockwise, from_seat, relative_lists, relative_seats, relative_to, row_starts
+from ..tricks import Played, TrickTables
 from ..worlds import count_deals, deal_within
 
 DECK = Deck(suits=("R", "B", "G", "Y"), ranks=tuple(str(number) for number in range(1, 15)), rank_first=False)
@@ -514,24 +513,20 @@ class Sluff(Game[SluffState, SluffRules]):
     def observe(self, state: SluffState, seats: ArrayLike, out: Observation | None = None) -> Observation:
         if len(state) == 1:
             return self.observation.pack_one(self._values_of_one(state, one_seat(seats, self.num_players)), out)
+        seats = as_seats(seats, len(state), self.num_players)
         return self.observation.pack(len(state), self._values(state, seats), out)
 
     def observe_all(self, state: SluffState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        seats = as_seats(seats, len(state), self.num_players)
         values = self._values(state, seats)
-        rotated = self._rotated(state, seats)
+        rotated = all_from(seats, self.num_players)
         values["all_hands"] = state.hands.reshape(-1)[rotated]
         values["all_doubles"] = state.doubles.reshape(-1)[rotated]
         return self.observation_all.pack(len(state), values, out)
 
-    def _rotated(self, state: SluffState, seats: ArrayLike) -> Rows:
-        """``int64[P, B]``: flat indices of the seats from ``seats`` on, clockwise."""
-        p = self.num_players
-        return self._clockwise.take(as_seats(seats, len(state), p), axis=1) + row_starts(len(state), p)
-
-    def _values(self, state: SluffState, seats: ArrayLike) -> dict[str, Any]:
+    def _values(self, state: SluffState, seats: NDArray[np.int64]) -> dict[str, Any]:
         b, p = len(state), self.num_players
-        seats = as_seats(seats, b, p)
-        rotated = self._rotated(state, seats)
+        rotated = all_from(seats, p)
         own = rotated[0]
         bids, tricks = state.bids.reshape(-1)[rotated], state.tricks.reshape(-1)[rotated]
         intact = (bids == SLUFF) & (tricks == 0)
