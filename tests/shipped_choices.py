@@ -26,7 +26,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "sloppy_seconds": [{"num_players": 3}, {"num_players": 4}],
     "sluff": [{"num_players": 4}, {"num_players": 6}, {"num_players": 8}, {"num_players": 10}],
     "slopes": [{}],
-    "slippery_sam": [{"num_players": 2}, {"num_players": 9, "fee": 1}],
+    "slippery_sam": [{"num_players": 4}, {"num_players": 9, "fee": 1}],
 }
 
 
