@@ -92,8 +92,8 @@ def where_free(
         The most games it is asked about together; by default all.
     """
     rows = np.flatnonzero(np.count_nonzero(view.legal, axis=1) > 1)
-    at_once = at_once or max(len(rows), 1)
-    if len(rows) == len(view) and len(rows) <= at_once:
+    at_once = max(len(rows), 1) if at_once is None else at_once
+    if 0 < len(rows) == len(view) <= at_once:
         return choose(view)
     actions: NDArray[np.int64] = view.legal.argmax(axis=1)
     for first in range(0, len(rows), at_once):

@@ -62,6 +62,11 @@ class AgentFamily(Agent):
         return self.player.act(view)
 
     @property
+    def blind(self) -> bool:  # type: ignore[override]  # of the player, not of the family
+        """Whether the game's player does not look at the game."""
+        return self.player.blind
+
+    @property
     def has_probabilities(self) -> bool:
         """Whether the game's player tells its probabilities."""
         return self.player.has_probabilities

@@ -20,13 +20,6 @@ NOT_THERE = -1e6
 """Logit of an action that is not shown: below all that a network may say of one that is."""
 
 
-def place_of(row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place of each of L things among those of its game, from 0 on: ``int64[L]``; their games rise."""
-    counts = np.bincount(row)
-    places: NDArray[np.int64] = np.arange(len(row)) - np.repeat(counts.cumsum() - counts, counts)
-    return places
-
-
 def one_hot(numbers: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
     """Which of the numbers ``0 … count-1`` each is, ``bool[count, …]``; the last axes are those of ``numbers``."""
     hot: NDArray[np.bool_] = np.arange(count).reshape(-1, *[1] * numbers.ndim) == numbers

@@ -106,7 +106,7 @@ class InformationSet:
         """The information sets in some places of the batch."""
         salt = None if self.__salt is None else self.__salt[rows]
         taken = InformationSet(self.game, self.__state.take(rows), self.seats[rows], salt)
-        if "legal" in vars(self):  # found already
+        if "legal" in vars(self):  # found already, of the same position
             taken.legal = self.legal[rows]
         return taken
 

@@ -1,4 +1,4 @@
-"""What the policies that ship choose in some positions, so that it shows if what they see changes its meaning.
+"""What the policies that ship are shown and choose in some positions: a feature that changes its meaning is found.
 
 ``python tests/shipped_choices.py`` writes them anew, which is due when other weights ship.
 """
@@ -15,6 +15,7 @@ from helpers import staggered
 from numpy.typing import NDArray
 
 from slopes_agents import make_agent
+from slopes_agents.learned import LearnedAgent
 from slopes_agents.weights_file import shipped_weights
 from slopes_envs import InformationSet, game_names, make_game
 from slopes_envs.files import write_bytes
@@ -35,16 +36,33 @@ def digest(name: str) -> str:
     return hashlib.sha256(shipped_weights(name).read_bytes()).hexdigest()[:16]
 
 
-def choices(name: str, rules: dict[str, Any]) -> NDArray[np.int64]:
-    """What the policy does in positions of random play with a choice: ``int64[POSITIONS]`` or fewer."""
+def positions(name: str, rules: dict[str, Any]) -> InformationSet:
+    """Positions of random play with a choice, at most ``POSITIONS``."""
     game = make_game(name, **rules)
     state = staggered(game, 3 * POSITIONS, MOVES)
     free = np.flatnonzero(game.legal(state).sum(axis=1) > 1)[:POSITIONS]
-    return make_agent("ppo", game).act(InformationSet(game, state.take(free)))
+    return InformationSet(game, state.take(free))
+
+
+def choices(name: str, rules: dict[str, Any]) -> NDArray[np.int64]:
+    """What the policy does in these positions, ``int64[N]``."""
+    view = positions(name, rules)
+    return make_agent("ppo", view.game).act(view)
+
+
+def shown(name: str, rules: dict[str, Any]) -> NDArray[np.float64]:
+    """The mean of every byte of advice in these positions, ``float64[size]``; empty where the policy has no adviser."""
+    view = positions(name, rules)
+    policy = make_agent("ppo", view.game)
+    assert isinstance(policy, LearnedAgent)
+    if policy.adviser is None:
+        return np.zeros(0)
+    means: NDArray[np.float64] = policy.adviser.advise(view).mean(axis=0).round(1)
+    return means
 
 
 def written() -> dict[str, Any]:
-    """What was written: by game, the digest of the weights and the choices for each of its options."""
+    """What was written: by game, the digest of the weights, and choices and means for each of its options."""
     found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
@@ -52,7 +70,11 @@ def written() -> dict[str, Any]:
 def main() -> None:
     """Write all of it."""
     made = {
-        name: {"digest": digest(name), "choices": [choices(name, rules).tolist() for rules in OPTIONS[name]]}
+        name: {
+            "digest": digest(name),
+            "choices": [choices(name, rules).tolist() for rules in OPTIONS[name]],
+            "shown": [shown(name, rules).tolist() for rules in OPTIONS[name]],
+        }
         for name in game_names()
     }
     lines = [f"{json.dumps(name)}: {json.dumps(entry, separators=(',', ':'))}" for name, entry in made.items()]

@@ -377,6 +377,23 @@ def test_information_sets_offer_no_more_than_a_seat_knows(name: str) -> None:
 # -- deals -----------------------------------------------------------------------------------------------------------
 
 
+def test_some_information_sets_are_as_if_looked_at_alone() -> None:
+    game = make_game("slippery_slope")
+    state = staggered(game, 20, 33)
+    seats, salt, rows = (
+        np.where(np.arange(20) % 3, state.seat, (state.seat + 1) % 3),
+        np.arange(20),
+        np.arange(3, 17, 2),
+    )
+    view = InformationSet(game, state, seats, salt)
+    found = view.legal.copy()
+    taken, alone = view.take(rows), InformationSet(game, state.take(rows), seats[rows], salt[rows])
+    assert np.array_equal(taken.legal, alone.legal) and not taken.legal.any(axis=1).all()
+    assert np.array_equal(taken.keys, alone.keys) and np.array_equal(taken.observations, alone.observations)
+    taken.legal[:] = True
+    assert np.array_equal(view.legal, found)
+
+
 def test_match_seeds_are_the_same_everywhere() -> None:
     assert [int(seed) for seed in match_seed(7, [0, 1, 2])] == GOLDEN_SEEDS
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from variants import VARIANTS, made, variant_id
 
 from slopes_agents import Agent, make_agent
-from slopes_agents.base import where_free
 from slopes_agents.greedy import GreedyAgent
 from slopes_agents.heuristic import HeuristicAgent, fit_slippery_slope
 from slopes_agents.heuristic import slippery_slope as player_of_slippery_slope
@@ -353,25 +352,3 @@ def test_training_learns_and_repeats_itself(tmp_path: Path) -> None:
     players[1].experience = module.Experience.load(tmp_path / "one.npz")
     before, after = (results([player] * 3, 100, seed=9)[0].mean() for player in players)
     assert after > before + 0.4
-
-
-@pytest.mark.parametrize("at_once", [None, 1, 7])
-def test_nobody_is_asked_where_there_is_one_legal_action(at_once: int | None) -> None:
-    game = make_game("slippery_slope")
-    state = staggered(game, 60, 33)
-    view = InformationSet(game, state)
-    legal, asked = game.legal(state), []
-
-    def highest(games: InformationSet) -> NDArray[np.int64]:
-        asked.append(games.legal)
-        return games.game.num_actions - 1 - games.legal[:, ::-1].argmax(axis=1)
-
-    chosen = where_free(view, highest, at_once)
-    free = legal.sum(axis=1) > 1
-    assert 0 < free.sum() < 60
-    assert np.array_equal(chosen, game.num_actions - 1 - legal[:, ::-1].argmax(axis=1))
-    assert np.array_equal(np.concatenate(asked), legal[free])
-    assert at_once is None or max(map(len, asked)) == at_once
-    asked.clear()
-    assert np.array_equal(where_free(view.take(np.flatnonzero(~free)), highest), legal[~free].argmax(axis=1))
-    assert not asked

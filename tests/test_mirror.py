@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from helpers import staggered
 from test_afterstates import encoded
 
 from slopes_agents import make_agent
-from slopes_agents.advice import AFTERSTATES, make_adviser
+from slopes_agents.advice import AFTERSTATES, make_adviser, observed
 from slopes_agents.afterstates import WAYS
-from slopes_agents.afterstates.network import Judged
+from slopes_agents.afterstates.network import AfterstateTrunk, Judged, Shown, judged_before
 from slopes_agents.network import NetworkShape
-from slopes_envs import make_game
+from slopes_envs import InformationSet, make_game
 from slopes_training.config import Mirror
-from slopes_training.mirror import Aims
+from slopes_training.mirror import Aims, mirror_losses
 from slopes_training.policies import SelfPlayPolicy
 from slopes_training.selfplay import SelfPlayMaskablePPO
 from slopes_training.tables import Against, SelfPlayEnv, Tables
@@ -37,6 +38,37 @@ def test_aims_by_hand() -> None:
 def test_an_end_is_tried_by_the_action_that_begins_it_and_several() -> None:
     judged = Judged.of(encoded([0.0] * 3, [0.5, 1.0, 2.0], [4, 4, 9]))
     assert Aims.of(judged, torch.tensor([4]), 1.0, 0.0).tried.tolist() == [1]  # the best that it begins
+
+
+def test_losses_of_turns_with_different_numbers_of_ends() -> None:
+    """Beside the same losses turn by turn, each over the ends that are there."""
+    game = make_game("slopes")
+    state = staggered(game, 40, 60)
+    view = InformationSet(game, state.take(np.flatnonzero(state.seat >= 0)))
+    seen = torch.from_numpy(observed(view, make_adviser(AFTERSTATES, game)))
+    trunk = AfterstateTrunk((8, 8))
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for layers in (trunk.worth, trunk.score):
+            layers.last.copy_(torch.randn(9, generator=generator))
+    there = Shown.of(seen).actions != 255
+    counts = there.sum(dim=1)
+    assert len(counts.unique()) > 3
+    chances = torch.rand(there.shape, generator=generator) * there
+    chances /= chances.sum(dim=1, keepdim=True)
+    tried = (torch.rand(len(counts), generator=generator) * counts).long()
+    returns = torch.rand(len(counts), generator=generator)
+    losses = mirror_losses(trunk, seen, Aims(chances, tried), returns)
+    cross, worths, entropy = [], [], []
+    for row, count in enumerate(counts.tolist()):
+        ends = Shown.of(seen[row : row + 1]).ends
+        logs = torch.log_softmax(trunk.score(ends) + judged_before(ends), dim=0)
+        cross.append(-(chances[row, :count] * logs).sum())
+        worths.append(trunk.worths(ends)[tried[row]])
+        entropy.append(-(logs.exp() * logs).sum())
+    assert losses.policy.item() == pytest.approx(torch.stack(cross).mean().item(), rel=1e-5)
+    assert losses.value.item() == pytest.approx(((torch.stack(worths) - returns) ** 2).mean().item(), rel=1e-5)
+    assert losses.entropy.item() == pytest.approx(torch.stack(entropy).mean().item(), rel=1e-4)
 
 
 def learner(mirror: Mirror, **changes: Any) -> SelfPlayMaskablePPO:

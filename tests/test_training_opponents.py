@@ -743,9 +743,11 @@ def test_a_run_begins_with_a_network_that_was_trained_before(tmp_path: Path, adv
     assert changed and not changed & {"trunk.mean", "trunk.spread"}  # by which it counts features
 
 
-def test_what_ships_can_be_begun_with(tmp_path: Path) -> None:
+def test_what_ships_can_be_begun_with_in_its_own_unit(tmp_path: Path) -> None:
     config = default_config_path("slippery_slope").with_name("slippery_slope_mixed.yaml")
     overrides = ["start=ppo", "games=8", "moves=33", "threads=1"]
+    with pytest.raises(ValueError, match=r"values in units of 5 points, expected those of .* reward_scale, 4$"):
+        prepare("slippery_slope", config=config, overrides=[*overrides, "reward_scale=4"], out=tmp_path)
     model = prepare("slippery_slope", config=config, overrides=overrides, out=tmp_path, console=quiet()).model
     ships = load_network(shipped_weights("slippery_slope"), make_game("slippery_slope")).state_dict()
     assert all(torch.equal(numbers, ships[name]) for name, numbers in model.policy.network().state_dict().items())

@@ -304,7 +304,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", game_names())
-def test_weights_that_ship_choose_as_they_did(name: str) -> None:
+def test_weights_that_ship_see_and_choose_as_they_did(name: str) -> None:
     """A feature that comes to mean something else would make a policy play worse without any error."""
     written = shipped_choices.written()[name]
     assert written["digest"] == shipped_choices.digest(name), "other weights ship: python tests/shipped_choices.py"
@@ -312,3 +312,5 @@ def test_weights_that_ship_choose_as_they_did(name: str) -> None:
         found = shipped_choices.choices(name, rules)
         # Machines add up in different orders, and some choices are close.
         assert len(found) == len(choices) > 100 and (found == np.array(choices)).mean() > 0.99
+    for rules, means in zip(shipped_choices.OPTIONS[name], written["shown"], strict=True):
+        assert shipped_choices.shown(name, rules) == pytest.approx(means, abs=0.3)  # of 255

@@ -66,7 +66,7 @@ def mirror_losses(trunk: AfterstateTrunk, observations: Tensor, aims: Aims, retu
     Parameters
     ----------
     observations
-        With afterstates behind, ``uint8[N, D + SIZE]``.
+        With afterstates behind, ``uint8[N, D + SIZE]``; of seats that were to move, so that there are some in each.
     returns
         What came of the ends that were tried, ``float32[N]``.
     """

@@ -143,18 +143,22 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
     def network(self) -> PolicyNetwork:
         """The policy as a plain network: a copy."""
         network = self.blank()
-        extractor: TrunkExtractor = self.features_extractor  # type: ignore[assignment]
-        network.trunk.load_state_dict(extractor.trunk.state_dict())
-        network.action_net.load_state_dict(self.action_net.state_dict())
-        network.value_net.load_state_dict(self.value_net.state_dict())
+        for own, theirs in self._beside(network):
+            theirs.load_state_dict(own.state_dict())
         return network.eval()
 
-    def take(self, network: PolicyNetwork) -> None:
-        """Begin with the numbers of a plain network of the policy's shape."""
-        extractor: TrunkExtractor = self.features_extractor  # type: ignore[assignment]
-        extractor.trunk.load_state_dict(network.trunk.state_dict())
-        self.action_net.load_state_dict(network.action_net.state_dict())
-        self.value_net.load_state_dict(network.value_net.state_dict())
+    def copy_from(self, network: PolicyNetwork) -> None:
+        """Take over the numbers of a plain network of the policy's shape."""
+        for own, theirs in self._beside(network):
+            own.load_state_dict(theirs.state_dict())
+
+    def _beside(self, network: PolicyNetwork) -> list[tuple[nn.Module, nn.Module]]:
+        """The policy's parts, each with that of a plain network."""
+        return [
+            (self.features_extractor.trunk, network.trunk),  # type: ignore[list-item, union-attr]
+            (self.action_net, network.action_net),
+            (self.value_net, network.value_net),
+        ]
 
     def extract_features(self, obs: Any, features_extractor: BaseFeaturesExtractor | None = None) -> Tensor:
         """Encode observations without the stock conversion to float."""
@@ -181,7 +185,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
 
         Returns
         -------
-        Whether it is such a network, and had none yet.
+        Whether they were taken: it is such a network, and had none yet.
         """
         trunk: Any = self.features_extractor.trunk
         if not isinstance(trunk, ReasonTrunk) or trunk.settled:

@@ -459,18 +459,23 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self.policy.optimizer.step()
 
     def begin_with(self, network: PolicyNetwork) -> None:
-        """Begin with the numbers of a network that was trained before, of which values are in its own unit.
+        """Begin with the numbers of a network that was trained before; a critic that sees all begins from chance.
 
         Raises
         ------
         ValueError
-            If it is not of the policy's shape.
+            If it is not of the policy's shape, or tells values in another unit.
         """
         if network.shape != self.policy.shape:
             raise ValueError(
                 f"start: expected a network as that of the configuration, {self.policy.shape}, got {network.shape}"
             )
-        self.policy.take(network)
+        if network.unit != self.reward_scale:
+            raise ValueError(
+                f"start: the network tells values in units of {network.unit:g} points, "
+                f"expected those of the configuration's reward_scale, {self.reward_scale:g}"
+            )
+        self.policy.copy_from(network)
         if self.magnet is not None:
             self.magnet = self.policy.network()
 

@@ -137,7 +137,7 @@ class Afterstates:
         shown = np.zeros((len(view), WAYS, FEATURES), dtype=np.uint8)
         left = np.maximum(self._turns - plans.sight.turns, 0)
         shown[ends.row, place] = features(plans, ends, reasons.take(which), behind, left)
-        return np.concatenate([actions, shown.reshape(len(view), -1)], axis=1)
+        return np.concatenate([actions, shown.reshape(len(view), WAYS * FEATURES)], axis=1)
 
 
 def features(plans: Plan, ends: Ends, reasons: Reasons, behind: Floats, left: Ints) -> Bytes:

@@ -73,8 +73,8 @@ class AfterstateTrunk(nn.Module):
 
     def _encoded(self, seen: Shown, worths: Tensor) -> Tensor:
         before = judged_before(seen.ends)
-        scores, before = (seen.spread(judged, NOT_THERE) for judged in (self.score(seen.ends) + before, before))
-        return torch.cat([worths, scores, before, seen.actions.float()], dim=1)
+        scores = seen.spread(self.score(seen.ends) + before, NOT_THERE)
+        return torch.cat([worths, scores, seen.spread(before, NOT_THERE), seen.actions.float()], dim=1)
 
     def worths(self, ends: Tensor) -> Tensor:
         """What ends are worth, ``float32[…]``, by their features ``float32[…, F]``."""

@@ -57,9 +57,9 @@ from slopes_envs.games.slopes import (
     WILD_DRAW,
 )
 
-from ..base import DeterministicAgent
+from ..base import DeterministicAgent, where_free
 from ..planes import PackedPlanes
-from ..shown import place_of
+from ..ragged import best_first, place_of
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -442,7 +442,8 @@ UNSET, NO_KIND = -1, KINDS
 SPECIALS: Ints = np.array([card for card in range(TYPES) if card >= COLOURED or card % LANE >= NUMBERS])
 SPECIAL_ACTIONS: Ints = np.array([PILES * card + pile for card in SPECIALS for pile in range(PILES)])
 SKIPS, REVERSES, DRAW_TWOS, WILDS, WILD_DRAWS = (face - SKIP for face in range(SKIP, WILD_DRAW + 1))
-DRAWING = (DRAW_TWOS, WILD_DRAWS)
+ALL_KINDS: Ints = np.arange(KINDS)
+DRAWING: Ints = np.array([DRAW_TWOS, WILD_DRAWS])
 KIND_OF: Ints = np.array([card % LANE - SKIP if card < COLOURED else card - COLOURED + WILDS for card in range(TYPES)])
 COLOUR_OF: Ints = np.array([card // LANE if card < COLOURED else ANY_COLOUR for card in range(TYPES)])
 
@@ -504,12 +505,15 @@ def _lone_numbers(sight: Sight) -> Ints:
 def ends_of(plan: Plan, legal: Bools) -> Ends:
     """All ends of the turn that the player considers; there is one at least where its seat is to move.
 
+    Of ends that are as good as each other those before count as better: to end it now, then numbers, those of the
+    fewest cards first, then specials and swaps.
+
     ``legal`` are the legal actions, ``bool[B, A]``.
     """
     sight = plan.sight
     numbers = _within_reach(plan)
     parts = [_as_it_is(plan, np.flatnonzero(legal[:, END])), _with_number(plan, numbers)]
-    specials = _with_special(plan, Puts.joined([_at_once(legal), _on_an_equal(plan, numbers)]))
+    specials = _with_special(plan, Puts.joined([_at_once(legal), *_on_equals(plan, numbers)]))
     parts += [specials, _with_swap(plan, specials)]
     row, partner = np.nonzero(legal[:, SWAP : SWAP + PILES])
     if len(row):  # a reverse has been put
@@ -566,23 +570,24 @@ def _at_once(legal: Bools) -> Puts:
     return Puts(row, pile, np.zeros_like(row), none, SPECIALS[which], np.ones_like(row), SPECIAL_ACTIONS[place])
 
 
-def _on_an_equal(plan: Plan, numbers: Numbers) -> Puts:
-    """Specials on a number that is covered with an equal one first (R7).
+def _on_equals(plan: Plan, numbers: Numbers) -> list[Puts]:
+    """Specials on numbers that are covered with an equal one first (R7), such as are on top or within reach.
 
     On numbers that have to be made for, only those that draw cards: others would cost three cards at least.
     """
-    sight = plan.sight
-    several = numbers.take(np.flatnonzero((plan.lone[numbers.row] >> numbers.goal & 1) == 0))
-    pile, row = np.nonzero(plan.open & (sight.face < NUMBERS))
-    on_top = Numbers(row, pile, sight.face[pile, row], np.zeros_like(row))
-    kind = np.concatenate([np.repeat(DRAWING, len(several.row)), np.repeat(np.arange(KINDS), len(row))])
-    row, pile, number, used = (
-        np.concatenate([made_for] * len(DRAWING) + [there] * KINDS)
-        for made_for, there in zip(several, on_top, strict=True)
-    )
-    hand = sight.hand[row]
-    coloured = kind < WILDS
-    wild = np.where(sight.specials[kind, row] > 0, ANY_CARD, NO_CARDS)  # goes with every colour
+    face = plan.sight.face
+    several = np.flatnonzero((plan.lone[numbers.row] >> numbers.goal & 1) == 0)
+    pile, row = np.nonzero(plan.open & (face < NUMBERS))
+    on_top = Numbers(row, pile, face[pile, row], np.zeros_like(row))
+    return [_covering(plan, numbers.take(several), DRAWING), _covering(plan, on_top, ALL_KINDS)]
+
+
+def _covering(plan: Plan, numbers: Numbers, kinds: Ints) -> Puts:
+    """The specials of some kinds that can be put on numbers after a card that covers them; ``numbers`` by each kind."""
+    kind = np.repeat(kinds, len(numbers.row))
+    row, pile, number, used = (np.tile(each, len(kinds)) for each in numbers)
+    hand, coloured = plan.sight.hand[row], kind < WILDS
+    wild = np.where(plan.sight.specials[kind, row] > 0, ANY_CARD, NO_CARDS)  # goes with every colour
     with_special = np.where(coloured, hand >> np.where(coloured, SKIP + kind, 0).astype(np.uint64), wild)
     # Cards that cover, each at the place of the 0 of its colour.
     covers = (hand & OF_NUMBER[number]) >> number.astype(np.uint64) & with_special
@@ -734,10 +739,12 @@ class SlopesPlayer(DeterministicAgent):
     """The player; see the module for how it decides.  Deterministic: it never uses ``view.keys``."""
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
-        """Choose the first step to the best end of the turn."""
-        legal = view.legal
+        """Choose the first step to the best end of the turn, where there is a choice."""
+        return where_free(view, self._choose)
+
+    def _choose(self, view: InformationSet) -> Ints:
         plans = plan(look(view))
-        ends = ends_of(plans, legal)
+        ends = ends_of(plans, view.legal)
         return begun_by(plans, ends, best_of(len(view), ends, self.judge(plans.sight, ends)))
 
     def judge(self, sight: Sight, ends: Ends) -> Floats:
@@ -757,11 +764,8 @@ def best_of(batch: int, ends: Ends, value: Floats) -> Ints:
 
 def ranked(ends: Ends, value: Floats, count: int) -> tuple[Ints, Ints]:
     """The best ``count`` ends of each game, game by game and best first, and their places from 0 on, ``int64[N]``."""
-    order = np.argsort(-value, kind="stable")
-    row = ends.row[order]
-    by_game = np.argsort(row.astype(np.min_scalar_type(int(row.max(initial=0)))), kind="stable")  # the fewest bytes
-    row, order = row[by_game], order[by_game]
-    place = place_of(row)
+    order = best_first(ends.row, value)
+    place = place_of(ends.row[order])
     few = np.flatnonzero(place < count)
     return order[few], place[few]
 

@@ -417,8 +417,7 @@ def danger(know: Knowledge, choices: Choices) -> Floats:
     share = (c.colour_out - c.above) / np.maximum(c.colour_out, 1)
     caught = share ** (len(know.is_sluffer) - 1) * _power(0.75, below)
     trump = np.where(c.colour == BLACK, np.float32(0.2), 0)  # it may have to be played to another colour, too
-    result: Floats = np.where(c.colour_out == 0, np.float32(0), caught) + trump
-    return result
+    return (np.where(c.colour_out == 0, 0, caught) + trump).astype(np.float32)
 
 
 def _power(base: float, exponents: Counts) -> Floats:

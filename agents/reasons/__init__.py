@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 
-from ..shown import NO_ACTION, place_of
+from ..ragged import place_of
+from ..shown import NO_ACTION
 from . import slippery_slope, sloppy_seconds, sluff
 from .scales import Weighed
 

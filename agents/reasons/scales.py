@@ -49,22 +49,6 @@ def signed(values: Any, most: float) -> Any:
     return 0.5 + values / (2 * most)
 
 
-def behind(row: Ints, worth: NDArray[Any], batch: int) -> NDArray[Any]:
-    """How far each of L actions is behind the best one of its game: floats as ``worth``, exactly 0 for the best."""
-    best = np.full(batch, -np.inf, dtype=worth.dtype)
-    np.maximum.at(best, row, worth)
-    distance: NDArray[Any] = best[row] - worth
-    return distance
-
-
-def first_of_the_best(row: Ints, distance: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where each of L actions is the first that is not :func:`behind` another of its game, ``bool[L]``; rows rise."""
-    best = np.flatnonzero(distance == 0)
-    first = np.zeros(len(row), dtype=np.bool_)
-    first[best[np.unique(row[best], return_index=True)[1]]] = True
-    return first
-
-
 def at_scales(values: NDArray[Any], scales: Sequence[float]) -> list[NDArray[Any]]:
     """The same numbers by several units: small differences and large ones both show."""
     return [values / np.float32(scale) for scale in scales]

@@ -30,8 +30,9 @@ from ..heuristic.slippery_slope import (
     SlipperySlopePlayer,
     read,
 )
+from ..ragged import behind, first_of_the_best
 from ..shown import as_bytes, one_hot
-from .scales import Bytes, Ints, Weighed, at_scales, behind, first_of_the_best, merged, signed
+from .scales import Bytes, Ints, Weighed, at_scales, merged, signed
 
 NEAR = (0.3, 1.5, 6.0)  # points: units of how far actions are behind the best
 

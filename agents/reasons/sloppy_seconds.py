@@ -27,8 +27,9 @@ from ..heuristic.sloppy_seconds import (
     consider,
     read,
 )
+from ..ragged import behind, first_of_the_best
 from ..shown import as_bytes, one_hot
-from .scales import Bytes, Floats, Weighed, at_scales, behind, first_of_the_best, signed
+from .scales import Bytes, Floats, Weighed, at_scales, signed
 
 PLAYERS = tuple(CARDS)
 SEATS = max(PLAYERS)

@@ -31,8 +31,9 @@ from ..heuristic.sluff import (
     prices,
     read,
 )
+from ..ragged import behind, first_of_the_best
 from ..shown import as_bytes, one_hot
-from .scales import Bytes, Ints, Weighed, at_scales, behind, first_of_the_best, merged, signed
+from .scales import Bytes, Ints, Weighed, at_scales, merged, signed
 
 MOST_OF_A_TEAM = max(PLAYERS) // 2
 NEAR, FAR = (8.0, 60.0, 250.0), (20.0, 150.0)  # points: units of how far cards and bids are behind the best

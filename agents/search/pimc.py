@@ -84,19 +84,19 @@ class PimcAgent(Agent):
         """Choose an action in every game."""
         return where_free(view, self._search, GAMES)
 
-    def candidates(self, view: InformationSet, legal: Bools) -> tuple[Bools, Ints]:
+    def candidates(self, view: InformationSet) -> tuple[Bools, Ints]:
         """Actions worth trying, ``bool[G, A]``, and what the roll-out agent would do, ``int64[G]``."""
         promising = self.rollouts.reach.promising
-        tried = legal.copy() if promising is None else legal & promising(view)
+        tried = view.legal.copy() if promising is None else view.legal & promising(view)
         habit = self.rollouts.agent.act(view)
         tried[np.arange(len(habit)), habit] = True
         return tried, habit
 
     def _search(self, view: InformationSet) -> Ints:
         legal = view.legal
-        tried, habit = self.candidates(view, legal)
+        tried, habit = self.candidates(view)
         reach, doubt = self.rollouts.reach, 0.0
-        if not self.rollouts.agent.blind:  # who is has no reasons, and means nothing by its bids
+        if not self.rollouts.agent.blind:  # a blind one has no reasons, and means nothing by its bids
             doubt = reach.doubt
             if reach.spoken is not None:
                 settled = np.flatnonzero(reach.spoken(legal))

@@ -80,12 +80,12 @@ class PolicySearchAgent(PimcAgent):
             options["policy"] = policy
         return cls(game, **options)
 
-    def candidates(self, view: InformationSet, legal: Bools) -> tuple[Bools, NDArray[np.int64]]:
+    def candidates(self, view: InformationSet) -> tuple[Bools, NDArray[np.int64]]:
         """Actions the policy may take, ``bool[G, A]``, and the one it likes best, ``int64[G]``."""
         policy = self.rollouts.agent
         chances = policy.probabilities(view)
         habit: NDArray[np.int64] = chances.argmax(axis=1)
-        tried = legal & (chances >= self.least)
+        tried = view.legal & (chances >= self.least)
         tried[np.arange(len(habit)), habit] = True
         return tried, habit
 
