@@ -155,7 +155,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
     def _beside(self, network: PolicyNetwork) -> list[tuple[nn.Module, nn.Module]]:
         """The policy's parts, each with that of a plain network."""
         return [
-            (self.features_extractor.trunk, network.trunk),  # type: ignore[list-item, union-attr]
+            (self.features_extractor.trunk, network.trunk),  # type: ignore[list-item]
             (self.action_net, network.action_net),
             (self.value_net, network.value_net),
         ]
