@@ -133,9 +133,14 @@ def load_network(path: Path, game: Game[Any, Any]) -> PolicyNetwork:
     CheckpointError
         If there is no such file, it is neither, or it was trained on another game or observation.
     """
-    file = path / "best.zip" if path.is_dir() else path
+    file = file_of(path)
     header, weights = read_file(file)
     return make_network(header, weights, game, file)
+
+
+def file_of(path: Path) -> Path:
+    """The file that a path means: in the folder of a run, its ``best.zip``."""
+    return path / "best.zip" if path.is_dir() else path
 
 
 def read_file(file: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -247,17 +247,36 @@ def _sees(policy: Mapping[str, Any]) -> str:
     return f"of the observation's {policy['features']:,} features it does not see: {left_out}{advice}"
 
 
+def _decisions(told: Mapping[str, Any]) -> str:
+    return f"{told['decisions']:,}" if "decisions" in told else "unknown"
+
+
+def _hours(told: Mapping[str, Any]) -> str:
+    seconds = told.get("trained_seconds")
+    return "unknown" if seconds is None else f"{seconds / 3600:.2f} hours, evaluations left out"
+
+
+def _begun_with(told: Mapping[str, Any]) -> str:
+    """Where a network comes from with which a run began, and that with which its own run began."""
+    origin = (
+        f"the policy of `{told.get('command', 'unknown')}` (decisions: {_decisions(told)}; time: {_hours(told)}; "
+        f"commit {short_commit(told.get('commit'))})"
+    )
+    return f"{origin}, begun with {_begun_with(told['start'])}" if told.get("start") else origin
+
+
 def _facts(policy: Mapping[str, Any]) -> str:
     """How a policy was trained, as a list."""
     told, network = policy["provenance"], policy["network"]
-    seconds = told.get("trained_seconds")
+    begun = told.get("start")
     suits = ", weights shared over the suits" if network.get("suits") else ""
     facts = {
         "command": f"`{told.get('command', 'unknown')}`",
+        **({} if begun is None else {"begun with": _begun_with(begun)}),
         "played": "; ".join(settings(rules) for rules in policy["rules"]),
         "seed": str(told["seed"]),
-        "decisions": f"{told['decisions']:,}" if "decisions" in told else "unknown",
-        "time": "unknown" if seconds is None else f"{seconds / 3600:.2f} hours, evaluations left out",
+        "decisions": _decisions(told),
+        "time": _hours(told) + ("" if begun is None else ", besides those of what it was begun with"),
         "code": f"version {told.get('version', 'unknown')}, commit {short_commit(told.get('commit'))}",
         "rewards": f"{policy.get('reward', 'unknown')}, divided by {policy.get('reward_scale', 1):g}",
         "network": f"hidden layers of {', '.join(map(str, network['layers']))}{suits}; {_sees(policy)}",

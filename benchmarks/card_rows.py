@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from slopes_agents import Agent, make_agent
-from slopes_agents.learned import read_file
+from slopes_agents.learned import file_of, read_file
 from slopes_agents.play import Watch, play_out
 from slopes_agents.weights_file import CheckpointError, shipped_weights
 from slopes_envs import Game, InformationSet, __version__, make_game, match_seed
@@ -102,7 +102,7 @@ class Policy:
         CheckpointError
             If it is none, or does not tell where it comes from.
         """
-        file = path / "best.zip" if path.is_dir() else path
+        file = file_of(path)
         header, weights = read_file(file)
         if not header.get("rules") or "seed" not in header.get("provenance", {}):
             raise CheckpointError(f"{file}: its header does not tell the rules and the seed it was trained with")

@@ -16,7 +16,7 @@ from helpers import staggered
 from typer.testing import CliRunner
 
 from slopes_agents import make_agent
-from slopes_agents.learned import HEADER
+from slopes_agents.learned import HEADER, read_file
 from slopes_agents.network import NetworkShape
 from slopes_agents.optimal import EDGE, Amounts, Sight
 from slopes_agents.play import play_out, seated
@@ -418,6 +418,20 @@ def test_the_command(made: Path, cheap: None, readme: Path, tmp_path: Path) -> N
     assert "[Slippery Slope](agents/weights/slippery_slope.md), 3 players" in inside and "of bids made" in inside
     again = by_hand(*usual[:-2], "--report-only", "--limits", folder / "limits.toml")
     assert again.exit_code == 0 and (folder / f"{GAME}.md").read_text() == page
+
+
+def test_a_card_tells_with_what_a_run_began(made: Path) -> None:
+    header = read_file(made / "weights" / f"{GAME}{WEIGHTS_SUFFIX}")[0]
+    first = {"command": "slopes train first", "decisions": 1234567, "trained_seconds": 1800, "commit": "b" * 40}
+    second = {"command": "slopes train second", "commit": "c" * 40, "start": first}
+    told = header["provenance"] | {"start": second}
+    facts = card_report._facts(header | {"provenance": told, "features": 9, "parameters": 1, "numbers": "", "bytes": 1})
+    assert (
+        "- **begun with**: the policy of `slopes train second` (decisions: unknown; time: unknown; commit cccccccccccc)"
+        ", begun with the policy of `slopes train first` (decisions: 1,234,567; time: 0.50 hours, evaluations left out; "
+        "commit bbbbbbbbbbbb)\n"
+    ) in facts
+    assert "- **time**: 1.50 hours, evaluations left out, besides those of what it was begun with\n" in facts
 
 
 @pytest.mark.slow

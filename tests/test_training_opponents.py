@@ -739,6 +739,8 @@ def test_a_run_begins_with_a_network_that_was_trained_before(tmp_path: Path, adv
         assert all(torch.equal(numbers, theirs[name]) for name, numbers in network.state_dict().items())
     after = run("slippery_slope", out=tmp_path / "after", decisions=1500, seed=2, console=quiet(), **options)
     numbers, theirs = after.policy.network().state_dict(), before.policy.network().state_dict()
+    told = read_file(tmp_path / "after" / "last.zip")[0]["provenance"]
+    assert told["seed"] == 2 and told["start"] == read_file(tmp_path / "before" / "last.zip")[0]["provenance"]
     changed = {name for name in theirs if not torch.equal(numbers[name], theirs[name])}
     assert changed and not changed & {"trunk.mean", "trunk.spread"}  # by which it counts features
 

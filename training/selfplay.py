@@ -88,7 +88,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
     critic
         ``"own"``, or ``"all"``: advantages by a critic that sees all there is.
     provenance
-        Where the run comes from, as plain JSON values, for the headers of checkpoints.
+        Where the run comes from, as plain JSON values, for the headers of checkpoints; ``start`` is that of the network
+        it began with.
     """
 
     policy: SelfPlayPolicy

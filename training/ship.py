@@ -18,7 +18,7 @@ import numpy as np
 import typer
 
 from slopes_agents.advice import make_adviser
-from slopes_agents.learned import LearnedAgent, make_network, read_file
+from slopes_agents.learned import LearnedAgent, file_of, make_network, read_file
 from slopes_agents.weights_file import WEIGHTS_SUFFIX, pack_weights
 from slopes_envs import Game, InformationSet, derive, make_game, match_seed
 from slopes_envs.files import write_bytes
@@ -51,7 +51,7 @@ def ship(checkpoint: Path, out: Path, dtype: str = "float16") -> dict[str, Any]:
     """
     if out.suffix != WEIGHTS_SUFFIX:
         raise ValueError(f"--out {out}: expected a file whose name ends in {WEIGHTS_SUFFIX}")
-    source = checkpoint / "best.zip" if checkpoint.is_dir() else checkpoint
+    source = file_of(checkpoint)
     header, weights = read_file(source)
     rules = header.get("rules")
     if not isinstance(rules, list) or not rules or "provenance" not in header:

@@ -23,7 +23,7 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from slopes_agents import Agent, make_agent
 from slopes_agents.advice import Adviser, make_adviser
-from slopes_agents.learned import LearnedAgent, load_network
+from slopes_agents.learned import LearnedAgent, file_of, make_network, read_file
 from slopes_agents.weights_file import shipped_weights
 from slopes_envs import Game
 from slopes_envs.files import write_bytes
@@ -328,8 +328,10 @@ def new_model(settings: TrainingConfig, env: SelfPlayEnv, provenance: dict[str, 
         device="cpu",
     )
     if settings.start is not None:
-        file = shipped_weights(settings.game) if settings.start == SHIPPED else Path(settings.start)
-        model.begin_with(load_network(file, env.game))
+        file = shipped_weights(settings.game) if settings.start == SHIPPED else file_of(Path(settings.start))
+        header, weights = read_file(file)
+        model.begin_with(make_network(header, weights, env.game, file))
+        model.provenance["start"] = header.get("provenance", {})
     model.minutes = settings.minutes
     model._last_obs = env.observe()  # the games have begun: learn() must not start them again
     return model
