@@ -428,8 +428,8 @@ def test_a_card_tells_with_what_a_run_began(made: Path) -> None:
     facts = card_report._facts(header | {"provenance": told, "features": 9, "parameters": 1, "numbers": "", "bytes": 1})
     assert (
         "- **begun with**: the policy of `slopes train second` (decisions: unknown; time: unknown; commit cccccccccccc)"
-        ", begun with the policy of `slopes train first` (decisions: 1,234,567; time: 0.50 hours, evaluations left out; "
-        "commit bbbbbbbbbbbb)\n"
+        ", begun with the policy of `slopes train first` (decisions: 1,234,567; time: 0.50 hours, evaluations left out"
+        "; commit bbbbbbbbbbbb)\n"
     ) in facts
     assert "- **time**: 1.50 hours, evaluations left out, besides those of what it was begun with\n" in facts
 
