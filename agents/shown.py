@@ -6,6 +6,7 @@ Shape letters: **N** actions or games, **F** features.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from math import prod
 from typing import Any
 
@@ -37,8 +38,22 @@ def as_bytes(parts: Sequence[NDArray[Any]], count: int) -> NDArray[np.uint8]:
         N, which may be 0.
     """
     rows = [part.reshape(prod(part.shape[:-1]), count) for part in parts]
+    runs = [
+        _all_or_nothing(np.concatenate(list(run))) if certain else _rounded(list(run))
+        for certain, run in groupby(rows, lambda row: row.dtype == np.bool_)
+    ]
+    return np.ascontiguousarray(np.concatenate(runs).T)
+
+
+def _all_or_nothing(rows: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    bytes_ = rows.view(np.uint8)
+    bytes_ *= FULL
+    return bytes_
+
+
+def _rounded(rows: Sequence[NDArray[Any]]) -> NDArray[np.uint8]:
     table = np.concatenate(rows, dtype=np.float32, casting="unsafe")
     np.clip(table, 0, 1, out=table)
     table *= FULL
     np.rint(table, out=table)
-    return np.ascontiguousarray(table.astype(np.uint8).T)
+    return table.astype(np.uint8)

@@ -51,7 +51,7 @@ def test_losses_of_turns_with_different_numbers_of_ends() -> None:
     with torch.no_grad():
         for layers in (trunk.worth, trunk.score):
             layers.last.copy_(torch.randn(9, generator=generator))
-    there = Shown.of(seen).actions != 255
+    there = Shown.of(seen).places.actions != 255
     counts = there.sum(dim=1)
     assert len(counts.unique()) > 3
     chances = torch.rand(there.shape, generator=generator) * there

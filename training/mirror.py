@@ -72,11 +72,11 @@ def mirror_losses(trunk: AfterstateTrunk, observations: Tensor, aims: Aims, retu
     """
     seen = Shown.of(observations)
     scores = trunk.score(seen.ends) + judged_before(seen.ends)
-    logs = torch.log_softmax(seen.spread(scores, NOT_THERE), dim=1)
+    logs = torch.log_softmax(seen.places.spread(scores, NOT_THERE), dim=1)
     cross_entropy = -(aims.chances * logs).sum(dim=1).mean()
     aimed = -torch.special.xlogy(aims.chances, aims.chances).sum(dim=1).mean()
     tried = torch.arange(len(observations)) * WAYS + aims.tried
-    worth = trunk.worths(seen.ends[torch.searchsorted(seen.at, tried)])
+    worth = trunk.worths(seen.ends[torch.searchsorted(seen.places.at, tried)])
     value = torch.nn.functional.mse_loss(worth, returns)
     entropy = -(logs.exp() * logs).sum(dim=1).mean()
     return Losses(cross_entropy, value, entropy, cross_entropy - aimed)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ..layers import best_by_action, hidden_layers
+from ..layers import Places, best_by_action, hidden_layers
 from ..shown import FULL, NO_ACTION, NOT_THERE
 from . import BEHIND, BEHIND_BY, FEATURES, JUDGED, LOSES, SIZE, SURE, WAYS, WINS
 
@@ -64,17 +64,17 @@ class AfterstateTrunk(nn.Module):
     def forward(self, observations: Tensor) -> Tensor:
         """Judge what is shown behind the observations."""
         seen = Shown.of(observations)
-        return self._encoded(seen, seen.spread(self.worths(seen.ends), 0.0))
+        return self._encoded(seen, seen.places.spread(self.worths(seen.ends), 0.0))
 
     def for_policy(self, observations: Tensor) -> Tensor:
         """The same without worths, which are zero then: what a move takes."""
         seen = Shown.of(observations)
-        return self._encoded(seen, torch.zeros(seen.actions.shape))
+        return self._encoded(seen, torch.zeros(seen.places.actions.shape))
 
     def _encoded(self, seen: Shown, worths: Tensor) -> Tensor:
         before = judged_before(seen.ends)
-        scores = seen.spread(self.score(seen.ends) + before, NOT_THERE)
-        return torch.cat([worths, scores, seen.spread(before, NOT_THERE), seen.actions.float()], dim=1)
+        scores = seen.places.spread(self.score(seen.ends) + before, NOT_THERE)
+        return torch.cat([worths, scores, seen.places.spread(before, NOT_THERE), seen.places.actions.float()], dim=1)
 
     def worths(self, ends: Tensor) -> Tensor:
         """What ends are worth, ``float32[…]``, by their features ``float32[…, F]``."""
@@ -85,22 +85,15 @@ class AfterstateTrunk(nn.Module):
 class Shown(NamedTuple):
     """The ends behind B observations."""
 
-    actions: Tensor  # uint8[B, K], what begins them; NO_ACTION where there are fewer
-    at: Tensor  # int64[L], where in [B, K], row by row, those that are there stand
-    ends: Tensor  # float32[L, F], features of those
+    places: Places  # with what begins them
+    ends: Tensor  # float32[L, F], features of those that are there
 
     @classmethod
     def of(cls, observations: Tensor) -> Shown:
         """What observations ``uint8[B, D + SIZE]`` show."""
         behind = observations[:, -SIZE:]
-        actions = behind[:, :WAYS].contiguous()
-        at = (actions.view(-1) != NO_ACTION).nonzero().squeeze(1)
-        ends = behind[:, WAYS:].reshape(-1, FEATURES)
-        return cls(actions, at, ends.index_select(0, at).float().div_(FULL))
-
-    def spread(self, judged: Tensor, missing: float) -> Tensor:
-        """What ends that are there were judged, ``float32[L]``, each in its place: ``float32[B, K]``."""
-        return judged.new_full((self.actions.numel(),), missing).index_put((self.at,), judged).view(self.actions.shape)
+        places = Places.of(behind[:, :WAYS])
+        return cls(places, places.gather(behind[:, WAYS:].reshape(-1, WAYS, FEATURES)).div_(FULL))
 
 
 def judged_before(ends: Tensor) -> Tensor:

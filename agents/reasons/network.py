@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from ..layers import best_by_action, hidden_layers
+from ..layers import Places, best_by_action, hidden_layers
 from ..shown import FULL, NO_ACTION, NOT_THERE
 from . import CHOSEN, WAYS, Form
 
@@ -67,16 +67,20 @@ class ReasonTrunk(nn.Module):
         seen: Tensor = self.form.parts(observations)[2].float() / FULL
         return (seen - self.mean[self.form.of_action :]) / self.spread[self.form.of_action :]
 
+    def _for_bytes(self, weights: Tensor, features: slice) -> tuple[Tensor, Tensor]:
+        """Weights ``[H, F]`` that take bytes instead of what these count, and the biases that go with them, ``[H]``."""
+        for_bytes = weights / (FULL * self.spread[features])
+        return for_bytes, -FULL * (for_bytes @ self.mean[features])
+
     def for_policy(self, observations: Tensor) -> Tensor:
         """The same without the layer for the value, ``float32[B, 3 K]``: what a move takes."""
-        actions, of_actions, _ = self.form.parts(observations)
-        end = self.form.of_action
-        there = actions != NO_ACTION
-        row, place = there.nonzero(as_tuple=True)
-        seen = (of_actions[row, place].float() / FULL - self.mean[:end]) / self.spread[:end]
-        hidden = torch.relu(self.action(seen) + self.game(self._of_games(observations))[row])
-        scores = torch.full(actions.shape, NOT_THERE)
-        scores[row, place] = self.hidden(hidden) @ self.last[:-1] + self.last[-1]
+        actions, of_actions, of_games = self.form.parts(observations)
+        places, end = Places.of(actions), self.form.of_action
+        by_action, bias = self._for_bytes(self.action.weight, slice(end))
+        by_game, more = self._for_bytes(self.game.weight, slice(end, None))
+        games = nn.functional.linear(of_games.float(), by_game, bias + more + self.action.bias)
+        hidden = games.index_select(0, places.row).addmm_(places.gather(of_actions), by_action.T).relu_()
+        scores = places.spread(self.hidden(hidden) @ self.last[:-1] + self.last[-1], NOT_THERE)
         return torch.cat([scores, of_actions[..., CHOSEN].float() / FULL, actions.float()], dim=1)
 
 
