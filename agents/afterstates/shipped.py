@@ -1,6 +1,7 @@
 """The network of Slopes that ships, with nothing but NumPy: a player, and what positions are worth to search.
 
-Shape letters: **B** games, **K** ends of the turn that are shown, **F** features of one.
+Shape letters: **B** games, **K** ends of the turn that are shown at most, **L** those that are there in all games,
+**F** features of one.
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ class _Layers(NamedTuple):
         return cls(hidden, arrays[f"trunk.{name}.last"])
 
     def __call__(self, ends: Floats) -> Floats:
-        """Judge ends ``float32[B, K, F]``: ``float32[B, K]``."""
-        judged = ends.reshape(-1, FEATURES)  # one large product, not many small ones
+        """Judge ends ``float32[L, F]``: ``float32[L]``."""
+        judged = ends
         for weights, biases in self.hidden:
             judged = np.maximum(judged @ weights + biases, 0)
         scores: Floats = judged @ self.last[:-1] + self.last[-1]
-        return scores.reshape(ends.shape[:-1])
+        return scores
 
 
 class Network(NamedTuple):
@@ -89,6 +90,29 @@ class Network(NamedTuple):
 _read = lru_cache(Network.read)
 
 
+class _Shown(NamedTuple):
+    """The ends of B turns."""
+
+    actions: NDArray[np.uint8]  # [B, K], what begins them; NO_ACTION where there are fewer
+    at: NDArray[np.int64]  # [L], where in [B, K], row by row, those that are there stand
+    ends: Floats  # [L, F], features of those
+
+    @classmethod
+    def of(cls, advice: NDArray[np.uint8]) -> _Shown:
+        """What is shown in advice, ``uint8[B, SIZE]``."""
+        actions = advice[:, :WAYS]
+        at = np.flatnonzero(actions != NO_ACTION)
+        ends = advice[:, WAYS:].reshape(-1, FEATURES)[at].astype(np.float32)
+        ends /= np.float32(FULL)
+        return cls(actions, at, ends)
+
+    def spread(self, judged: Floats, missing: float) -> Floats:
+        """What ends that are there were judged, ``float32[L]``, each in its place: ``float32[B, K]``."""
+        spread = np.full(self.actions.size, missing, dtype=np.float32)
+        spread[self.at] = judged
+        return spread.reshape(self.actions.shape)
+
+
 class AfterstateAgent(DeterministicAgent):
     """The policy of Slopes that ships: ``ppo`` without PyTorch.  It goes for the end of the turn that it likes best.
 
@@ -113,9 +137,9 @@ class AfterstateAgent(DeterministicAgent):
         return where_free(view, self._choose)
 
     def _choose(self, view: InformationSet) -> NDArray[np.int64]:
-        actions, ends = self._shown(view)
-        best = self._scores(actions, ends).argmax(axis=1)
-        chosen: NDArray[np.int64] = actions[np.arange(len(view)), best].astype(np.int64)
+        shown = self._shown(view)
+        best = self._scores(shown).argmax(axis=1)
+        chosen: NDArray[np.int64] = shown.actions[np.arange(len(view)), best].astype(np.int64)
         return chosen
 
     def reasons(self, view: InformationSet) -> NDArray[np.float64]:
@@ -125,10 +149,11 @@ class AfterstateAgent(DeterministicAgent):
         the rules once more.  The policy weighs these against *one* estimate of what ends are worth; a search that adds
         its own has two.  -1 for actions that begin none of the ends that are shown.
         """
-        actions, ends = self._shown(view)
-        judged = (self._scores(actions, ends) + _by_the_rules(ends)) / WORTH
+        shown = self._shown(view)
+        judged = (self._scores(shown) + shown.spread(_by_the_rules(shown.ends), 0)) / WORTH
         reasons = np.full((len(view), NO_ACTION + 1), -1.0)
-        np.maximum.at(reasons, (np.arange(len(view))[:, None], actions), judged - judged.max(axis=1, keepdims=True))
+        each = np.arange(len(view))[:, None], shown.actions
+        np.maximum.at(reasons, each, judged - judged.max(axis=1, keepdims=True))
         return reasons[:, : self.game.num_actions]
 
     def values(self, view: InformationSet) -> NDArray[np.float64]:
@@ -136,30 +161,28 @@ class AfterstateAgent(DeterministicAgent):
 
         It is what the ends of the turn are worth, as often as the policy goes for them.
         """
-        actions, ends = self._shown(view)
-        scores, sure = self._scores(actions, ends), _sure(ends)
+        shown = self._shown(view)
+        scores, sure = self._scores(shown), _sure(shown.ends)
         chances = np.exp(scores - scores.max(axis=1, keepdims=True))
-        worths = np.where(sure == 0, np.tanh(self._network.worth(ends)), sure) * (actions != NO_ACTION)
+        worths = shown.spread(np.where(sure == 0, np.tanh(self._network.worth(shown.ends)), sure), 0)
         values: NDArray[np.float64] = ((chances * worths).sum(axis=1) / chances.sum(axis=1)).astype(np.float64)
         return values
 
-    def _shown(self, view: InformationSet) -> tuple[NDArray[np.uint8], Floats]:
-        shown = self._afterstates.advise(view)
-        ends = shown[:, WAYS:].reshape(len(view), WAYS, FEATURES).astype(np.float32)
-        ends /= np.float32(FULL)
-        return shown[:, :WAYS], ends
+    def _shown(self, view: InformationSet) -> _Shown:
+        return _Shown.of(self._afterstates.advise(view))
 
-    def _scores(self, actions: NDArray[np.uint8], ends: Floats) -> Floats:
-        scores = self._network.score(ends) + _by_the_rules(ends) + SURE * _sure(ends)
-        return np.where(actions == NO_ACTION, np.float32(NOT_THERE), scores)
+    def _scores(self, shown: _Shown) -> Floats:
+        """Logits of the policy, ``float32[B, K]``."""
+        ends = shown.ends
+        return shown.spread(self._network.score(ends) + _by_the_rules(ends) + SURE * _sure(ends), NOT_THERE)
 
 
 def _by_the_rules(ends: Floats) -> Floats:
     """The judgement of the rule-based player, in logits: 0 for the end that it likes best."""
-    judged: Floats = -JUDGED * BEHIND * ends[:, :, BEHIND_BY]
+    judged: Floats = -JUDGED * BEHIND * ends[:, BEHIND_BY]
     return judged
 
 
 def _sure(ends: Floats) -> Floats:
     """1 for wins, -1 for losses, 0 for all other ends."""
-    return ends[:, :, WINS] - ends[:, :, LOSES]
+    return ends[:, WINS] - ends[:, LOSES]
