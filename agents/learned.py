@@ -30,6 +30,8 @@ from .base import Agent, parse_arguments, split_leading, where_free
 from .network import MASKED, NetworkShape, PolicyNetwork, masked_log_probabilities
 from .weights_file import WEIGHTS_FORMAT, CheckpointError, checked_header, read_weights, shipped_weights
 
+BEST = "best.zip"
+"""The checkpoint that the folder of a run stands for."""
 HEADER = "slopes.json"
 WEIGHTS = "policy.pth"
 HEADER_FORMAT = "slopes-checkpoint/1"
@@ -140,7 +142,7 @@ def load_network(path: Path, game: Game[Any, Any]) -> PolicyNetwork:
 
 def file_of(path: Path) -> Path:
     """The file that a path means: in the folder of a run, its ``best.zip``."""
-    return path / "best.zip" if path.is_dir() else path
+    return path / BEST if path.is_dir() else path
 
 
 def read_file(file: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -36,15 +36,14 @@ class PackedPlanes:
         number, size
             Which of its groups; ``size``, at most 64, takes the plane apart into others than its own.
         """
-        size = self._layout.planes[name].bits if size is None else size
-        bits: Words = self._read(_places(self._layout.slices[name].start + number * size, 1, size))[0]
+        bits: Words = self.groups(name, 1, size, number)[0]
         return bits
 
-    def groups(self, name: str, count: int | None = None, size: int | None = None) -> Words:
-        """The first ``count`` groups of a plane, by default all, ``uint64[G, B]``; see :meth:`group`."""
+    def groups(self, name: str, count: int | None = None, size: int | None = None, first: int = 0) -> Words:
+        """``count`` groups of a plane from the ``first`` on, by default all, ``uint64[G, B]``; see :meth:`group`."""
         count = self._layout.planes[name].lanes if count is None else count
         size = self._layout.planes[name].bits if size is None else size
-        return self._read(_places(self._layout.slices[name].start, count, size))
+        return self._read(_places(self._layout.slices[name].start + first * size, count, size))
 
     def _read(self, places: _Places) -> Words:
         words, shifts, mask, beyond = places

@@ -38,6 +38,14 @@ def behind(row: Ints, worth: NDArray[Any], batch: int) -> NDArray[Any]:
     return distance
 
 
+def best_of(row: Ints, worth: NDArray[Any], batch: int) -> Ints:
+    """The best thing of each of B games, the first of equal ones: ``int64[B]``, -1 for games without any."""
+    best = np.full(batch, -1)
+    at = np.flatnonzero(behind(row, worth, batch) == 0)[::-1]
+    best[row[at]] = at
+    return best
+
+
 def first_of_the_best(row: Ints, distance: NDArray[Any]) -> NDArray[np.bool_]:
     """Where each of L actions is the first that is not :func:`behind` another of its game, ``bool[L]``; rows rise."""
     best = np.flatnonzero(distance == 0)

@@ -16,7 +16,8 @@ import typer
 from rich.console import Console
 
 from slopes_agents import make_agent
-from slopes_training.train import BEST, run
+from slopes_agents.learned import BEST
+from slopes_training.train import run
 
 from . import curves
 from .duplicate import evaluate, evaluated_game

@@ -23,7 +23,7 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from slopes_agents import Agent, make_agent
 from slopes_agents.advice import Adviser, make_adviser
-from slopes_agents.learned import LearnedAgent, file_of, make_network, read_file
+from slopes_agents.learned import BEST, LearnedAgent, file_of, make_network, read_file
 from slopes_agents.weights_file import shipped_weights
 from slopes_envs import Game
 from slopes_envs.files import write_bytes
@@ -48,7 +48,7 @@ from .selfplay import SelfPlayMaskablePPO
 from .tables import Against, SelfPlayEnv, Tables, apportion
 from .watch import advantage_over
 
-LAST, BEST, CONFIG, LOG = "last.zip", "best.zip", "config.yaml", "log.csv"
+LAST, CONFIG, LOG = "last.zip", "config.yaml", "log.csv"
 WATCH_SEED = 2**40  # deals of the evaluations during training; far from the seeds people use
 
 

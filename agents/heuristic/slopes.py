@@ -59,7 +59,7 @@ from slopes_envs.games.slopes import (
 
 from ..base import DeterministicAgent, where_free
 from ..planes import PackedPlanes
-from ..ragged import best_first, place_of
+from ..ragged import best_first, best_of, place_of
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -745,21 +745,11 @@ class SlopesPlayer(DeterministicAgent):
     def _choose(self, view: InformationSet) -> Ints:
         plans = plan(look(view))
         ends = ends_of(plans, view.legal)
-        return begun_by(plans, ends, best_of(len(view), ends, self.judge(plans.sight, ends)))
+        return begun_by(plans, ends, best_of(ends.row, self.judge(plans.sight, ends), len(view)))
 
     def judge(self, sight: Sight, ends: Ends) -> Floats:
         """How good the ends of turns are, comparable within a game: ``float64[L]``."""
         return judged(ends, reasons_for(sight, ends))
-
-
-def best_of(batch: int, ends: Ends, value: Floats) -> Ints:
-    """The best end of each game, the first of equal ones: ``int64[B]``, -1 for games without any."""
-    most = np.full(batch, -np.inf)
-    np.maximum.at(most, ends.row, value)
-    best = np.full(batch, -1)
-    at = np.flatnonzero(value == most[ends.row])[::-1]
-    best[ends.row[at]] = at
-    return best
 
 
 def ranked(ends: Ends, value: Floats, count: int) -> tuple[Ints, Ints]:
