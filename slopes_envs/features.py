@@ -27,7 +27,9 @@ Observation = NDArray[np.uint8]
 LaneRows = int | NDArray[np.int64]
 
 _FEW = 8  # observations up to which the number of NumPy calls costs more than the copying
-_BLOCK = 2048  # observations that are packed at once: what is in work stays in the processor's cache
+# What is in work stays in the processor's cache:
+_LANES_AT_ONCE = 140_000  # of all observations together that are joined to words
+_UNPACKED_AT_ONCE = 512  # observations that are unpacked before they are copied to where they shall be
 
 
 class _Workspace(threading.local):
@@ -267,20 +269,27 @@ class Layout:
         -------
         uint8[B, D]
         """
-        if out is None and 0 < batch <= _BLOCK:
-            return self._unpacked(self._filled(batch, values))
-        out = np.empty((batch, self.size), dtype=np.uint8) if out is None else out
-        for start in range(0, batch, _BLOCK):
-            rows = slice(start, min(start + _BLOCK, batch))
-            part = values if batch <= _BLOCK else {name: values[name][..., rows] for name in self.planes}
-            out[rows] = self._unpacked(self._filled(rows.stop - start, part))
+        if batch == 0:
+            return np.empty((0, self.size), dtype=np.uint8) if out is None else out
+        words = _WORKSPACE.array("words", batch, self._num_words)
+        parts = max(1, round(batch * len(self._shift) / _LANES_AT_ONCE))
+        for number in range(parts):
+            rows = slice(batch * number // parts, batch * (number + 1) // parts)
+            part = values if parts == 1 else {name: values[name][..., rows] for name in self.planes}
+            self._fill(words[rows], part)
+        if out is None:
+            return self._unpacked(words)
+        for start in range(0, batch, _UNPACKED_AT_ONCE):
+            rows = slice(start, min(start + _UNPACKED_AT_ONCE, batch))
+            out[rows] = self._unpacked(words[rows])
         return out
 
     def _unpacked(self, words: NDArray[np.uint64]) -> Observation:
         return np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
 
-    def _filled(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
-        """Words ``uint64[B, words]`` with 64 features each, least bit first, until the next ones are filled."""
+    def _fill(self, words: NDArray[np.uint64], values: Mapping[str, Any]) -> None:
+        """Fill words ``uint64[B, words]`` with 64 features each, least bit first."""
+        batch = len(words)
         lanes = self._few_lanes(batch, values) if batch <= _FEW else self._many_lanes(batch, values)
         over = lanes.take(self._over, axis=0)
         over >>= self._over_shift
@@ -290,9 +299,7 @@ class Layout:
             joined[:size] |= lanes[start : start + size]
             start += size
         joined |= over
-        words = _WORKSPACE.array("words", batch, self._num_words)
         words.T[self._words] = joined
-        return words
 
     def _many_lanes(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
         """The codes of all lanes, ``uint64[L, B]``, until the next call; no value is copied twice.

@@ -89,13 +89,14 @@ def _layout() -> tuple[Layout, list[Plane]]:
     return Layout(made), made
 
 
-@pytest.mark.parametrize("block", [9, 64, 100])
-def test_a_large_batch_is_packed_in_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("lanes", "unpacked"), [(150, 9), (900, 64), (2_000, 100), (9_000, 1_000)])
+def test_a_large_batch_is_packed_in_blocks(lanes: int, unpacked: int, monkeypatch: pytest.MonkeyPatch) -> None:
     layout, made = _layout()
     random = np.random.default_rng(1)
     values = {plane.name: values_of(plane, 300, random) for plane in made}
     at_once = layout.pack(300, values)
-    monkeypatch.setattr(features, "_BLOCK", block)
+    monkeypatch.setattr(features, "_LANES_AT_ONCE", lanes)
+    monkeypatch.setattr(features, "_UNPACKED_AT_ONCE", unpacked)
     assert np.array_equal(layout.pack(300, values), at_once)
     out = np.empty_like(at_once)
     layout.pack(300, values, out)
