@@ -5,7 +5,7 @@
 - ``afterstates`` (Slopes): how the turn can end, the best ends by the judgement of ``heuristic``
   (:mod:`.afterstates`).  The policy begins close to that judgement.
 - ``reasons`` (the trick games): what ``heuristic`` makes of every action (:mod:`.reasons`).  The policy begins
-  close to its choice.  ``reasons_and_cards`` (Sloppy Seconds): the cards of the suits besides.
+  close to its choice.
 
 Shape letters: **B** games, **D** features of the observation, **A** actions.
 """
@@ -21,10 +21,10 @@ from slopes_envs import Game, InformationSet
 
 from .afterstates import Afterstates
 from .base import Agent, make_agent
-from .reasons import FORMS, ReasonAdviser
+from .reasons import ReasonAdviser
 
-AFTERSTATES = "afterstates"
-AdviserName = Literal["greedy", "heuristic", "afterstates", "reasons", "reasons_and_cards"]
+AFTERSTATES, REASONS = "afterstates", "reasons"
+AdviserName = Literal["greedy", "heuristic", "afterstates", "reasons"]
 """Who can be asked: players of this library alone, so that no file of weights makes anything else run."""
 ADVISERS: tuple[str, ...] = get_args(AdviserName)
 
@@ -64,7 +64,7 @@ def make_adviser(name: str | None, game: Game[Any, Any]) -> Adviser | None:
         return None
     if name == AFTERSTATES:
         return Afterstates(game)
-    return ReasonAdviser(game, name) if name in FORMS else Choice(make_agent(name, game))
+    return ReasonAdviser(game) if name == REASONS else Choice(make_agent(name, game))
 
 
 def observed(view: InformationSet, adviser: Adviser | None) -> NDArray[np.uint8]:

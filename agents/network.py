@@ -16,11 +16,11 @@ from torch import Tensor, nn
 
 from slopes_envs import Layout, UnknownName
 
-from .advice import ADVISERS, AFTERSTATES
+from .advice import ADVISERS, AFTERSTATES, REASONS
 from .afterstates import SIZE as AFTERSTATES_SIZE
 from .afterstates.network import AfterstateHead, AfterstateTrunk, AfterstateValue
 from .layers import hidden_layers
-from .reasons import FORMS
+from .reasons import SIZE as REASONS_SIZE
 from .reasons.network import ReasonHead, ReasonTrunk, ReasonValue, chosen
 
 TRUST = 3.0
@@ -93,7 +93,7 @@ class NetworkShape:
             raise UnknownName("adviser of a network", str(self.advice), ADVISERS)
         if self.advice == AFTERSTATES and (self.suits is not None or self.sharpness != 1):
             raise ValueError("network: a network that sees afterstates has neither suits nor sharpness")
-        if self.advice in FORMS and self.suits is not None:
+        if self.advice == REASONS and self.suits is not None:
             raise ValueError("network: a network that sees reasons has no suits")
         if self.suits is not None and len(self.layers) != 2:
             raise ValueError(f"network: with suits expected two layers, of a suit and of the whole, got {self.layers}")
@@ -134,7 +134,7 @@ class NetworkShape:
 
     def inputs(self, layout: Layout, num_actions: int) -> int:
         """Number of features that the network is given: D, and those of the advice."""
-        sizes = {None: 0, AFTERSTATES: AFTERSTATES_SIZE, **{name: form.size for name, form in FORMS.items()}}
+        sizes = {None: 0, AFTERSTATES: AFTERSTATES_SIZE, REASONS: REASONS_SIZE}
         return layout.size + sizes.get(self.advice, num_actions)
 
     def tensors(self, layout: Layout, num_actions: int) -> dict[str, tuple[int, ...]]:
@@ -356,8 +356,8 @@ def make_trunk(shape: NetworkShape, layout: Layout, num_actions: int) -> AnyTrun
     """The hidden layers of a network."""
     if shape.advice == AFTERSTATES:
         return AfterstateTrunk(shape.layers)
-    if shape.advice in FORMS:
-        return ReasonTrunk(shape.layers, FORMS[shape.advice])
+    if shape.advice == REASONS:
+        return ReasonTrunk(shape.layers)
     if shape.suits is None:
         trunk: Trunk | SuitTrunk = Trunk(shape, layout, num_actions)
     else:
@@ -377,7 +377,7 @@ def _head(
     shape: NetworkShape, layout: Layout, width: int, num_actions: int
 ) -> nn.Linear | SuitHead | AdvisedHead | ReasonHead:
     trust = TRUST / shape.sharpness
-    if shape.advice in FORMS:
+    if shape.advice == REASONS:
         return ReasonHead(num_actions, trust)
     inner = width if shape.advice is None else width - num_actions
     if shape.suits is None:
@@ -389,7 +389,7 @@ def _head(
 
 def make_value_head(shape: NetworkShape, width: int) -> nn.Linear | AfterstateValue | ReasonValue:
     """What turns the last hidden layer, ``width`` wide, into a value."""
-    if shape.advice in FORMS:
+    if shape.advice == REASONS:
         return ReasonValue(width)
     return AfterstateValue() if shape.advice == AFTERSTATES else nn.Linear(width, 1)
 
@@ -404,8 +404,8 @@ def advised(shape: NetworkShape, observations: Tensor, num_actions: int) -> Tens
     """
     if shape.advice in (None, AFTERSTATES):
         raise ValueError(f"network: expected advice with a choice in it, got {shape.advice}")
-    if shape.advice in FORMS:
-        return chosen(observations, FORMS[shape.advice], num_actions)
+    if shape.advice == REASONS:
+        return chosen(observations, num_actions)
     return observations[:, -num_actions:].float()
 
 

@@ -8,8 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from slopes_agents.advice import AFTERSTATES
-from slopes_agents.reasons import CARDS_TOO, REASONS
+from slopes_agents.advice import AFTERSTATES, REASONS
 from slopes_envs import game_names, make_game
 from slopes_training.provenance import short_commit
 
@@ -243,8 +242,6 @@ def _sees(policy: Mapping[str, Any]) -> str:
         return "for each end of the turn that it is shown"
     if adviser == REASONS:
         return "for each legal action, which it sees by what `heuristic` makes of it"
-    if adviser == CARDS_TOO:
-        return "for each legal action, which it sees by what `heuristic` makes of it and by the cards of its suit"
     left_out = ", ".join(network.get("left_out") or []) or "nothing"
     advice = f"; beside them it sees what `{adviser}` would do" if adviser else ""
     return f"of the observation's {policy['features']:,} features it does not see: {left_out}{advice}"
@@ -302,10 +299,7 @@ ASKS: dict[str | None, str] = {
     AFTERSTATES: (
         ", and asks `heuristic` at every move how the turn can end: the network has learned what that is worth"
     ),
-    **dict.fromkeys(
-        (REASONS, CARDS_TOO),
-        ", and asks `heuristic` at every move what it makes of each action: the network has learned to weigh it",
-    ),
+    REASONS: (", and asks `heuristic` at every move what it makes of each action: the network has learned to weigh it"),
 }
 """What a policy does at every move besides, by its advice."""
 

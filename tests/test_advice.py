@@ -143,6 +143,6 @@ def test_files_ask_nobody_but_players_of_the_library(tmp_path: Path) -> None:
         NetworkShape((8,), advice="ppo")
     with pytest.raises(
         ValueError,
-        match=r"network\.advice: Input should be 'greedy', 'heuristic', .* or 'reasons_and_cards', got 'ppo'",
+        match=r"network\.advice: Input should be 'greedy', 'heuristic', 'afterstates' or 'reasons', got 'ppo'",
     ):
         load_config(default_config_path("slopes"), ["network.advice=ppo"])

@@ -17,7 +17,7 @@ from slopes_agents.advice import make_adviser, observed
 from slopes_agents.heuristic import sloppy_seconds, sluff
 from slopes_agents.learned import LearnedAgent, load_network
 from slopes_agents.network import NetworkShape, PolicyNetwork, advised
-from slopes_agents.reasons import CARDS_TOO, CHOSEN, FORMS, GAMES, REASONS, ReasonAdviser
+from slopes_agents.reasons import CHOSEN, GAMES, OF_GAME, SIZE, ReasonAdviser, parts
 from slopes_agents.reasons import sloppy_seconds as reasons_of_sloppy_seconds
 from slopes_agents.reasons import sluff as reasons_of_sluff
 from slopes_agents.reasons.network import LEAST_SPREAD, ReasonTrunk
@@ -28,13 +28,13 @@ from slopes_training.config import default_config_path, load_config
 from slopes_training.train import run
 
 TABLES = [
-    (REASONS, "slippery_slope", {}),
-    (REASONS, "slippery_slope", {"reveal_bids": "after_bidding"}),
-    *((told, "sloppy_seconds", {"num_players": players}) for told in FORMS for players in (3, 4)),
-    *((REASONS, "sluff", {"num_players": players}) for players in (4, 6, 8, 10)),
-    (REASONS, "sluff", {"allow_zero_bid": True}),
+    ("slippery_slope", {}),
+    ("slippery_slope", {"reveal_bids": "after_bidding"}),
+    ("sloppy_seconds", {"num_players": 3}),
+    ("sloppy_seconds", {"num_players": 4}),
+    *(("sluff", {"num_players": players}) for players in (4, 6, 8, 10)),
+    ("sluff", {"allow_zero_bid": True}),
 ]
-PAIRS = [(told, name) for told, names in GAMES.items() for name in names]
 SMALL = ["games=24", "moves=40", "evaluation.opponents=[random]", "evaluation.deals=2", "network.layers=[12,10]"]
 
 
@@ -45,15 +45,10 @@ def view_of(name: str, options: dict[str, Any], batch: int = 200) -> Information
     return InformationSet(game, state, np.maximum(state.seat, 0))
 
 
-def shown_to(view: InformationSet, told: str = REASONS) -> tuple[Any, Any, Any]:
-    """Actions, their features, and those of the games, as a network sees them."""
-    return FORMS[told].parts(ReasonAdviser(view.game, told).advise(view))
-
-
-@pytest.mark.parametrize(("told", "name", "options"), TABLES)
-def test_all_legal_actions_are_shown_with_the_choice(told: str, name: str, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("name", "options"), TABLES)
+def test_all_legal_actions_are_shown_with_the_choice(name: str, options: dict[str, Any]) -> None:
     view = view_of(name, options)
-    actions, of_actions, of_games = shown_to(view, told)
+    actions, of_actions, of_games = parts(ReasonAdviser(view.game).advise(view))
     there = actions != NO_ACTION
     for legal, row, shown in zip(view.legal, actions, there, strict=True):
         assert np.array_equal(np.sort(row[shown]), np.flatnonzero(legal))
@@ -63,46 +58,43 @@ def test_all_legal_actions_are_shown_with_the_choice(told: str, name: str, optio
     assert np.array_equal(choice.sum(axis=1), live)
     assert np.array_equal(actions[choice], make_agent("heuristic", view.game).act(view)[live])
     assert not of_actions[~there].any()
-    assert of_games.shape == (len(view), FORMS[told].of_game)
+    assert of_games.shape == (len(view), OF_GAME)
 
 
-@pytest.mark.parametrize(("told", "name", "options"), TABLES)
-def test_advice_of_a_game_does_not_depend_on_the_batch(told: str, name: str, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("name", "options"), TABLES)
+def test_advice_of_a_game_does_not_depend_on_the_batch(name: str, options: dict[str, Any]) -> None:
     view = view_of(name, options, batch=40)
-    adviser = ReasonAdviser(view.game, told)
-    together = adviser.advise(view)
+    together = ReasonAdviser(view.game).advise(view)
     for i in range(len(view)):
-        assert np.array_equal(adviser.advise(view.take(np.array([i])))[0], together[i])
+        assert np.array_equal(ReasonAdviser(view.game).advise(view.take(np.array([i])))[0], together[i])
     many = view.take(np.arange(len(view)).repeat(60))  # several blocks
-    assert np.array_equal(adviser.advise(many)[::60], together)
+    assert np.array_equal(ReasonAdviser(view.game).advise(many)[::60], together)
 
 
-@pytest.mark.parametrize(("told", "name"), PAIRS)
-def test_it_knows_no_more_than_its_seat(told: str, name: str) -> None:
+@pytest.mark.parametrize("name", GAMES)
+def test_it_knows_no_more_than_its_seat(name: str) -> None:
     game = make_game(name)
     state = staggered(game, 60, 40)
     state = state.take(np.flatnonzero(state.seat >= 0))
     keys = np.arange(len(state), dtype=np.uint64)
     world = game.resample(state, state.seat.astype(np.int64), keys)
-    adviser = ReasonAdviser(game, told)
+    adviser = ReasonAdviser(game)
     assert np.array_equal(*(adviser.advise(InformationSet(game, each)) for each in (state, world)))
 
 
-@pytest.mark.parametrize(("told", "name"), PAIRS)
-def test_seats_that_wait_are_shown_no_actions(told: str, name: str) -> None:
+@pytest.mark.parametrize("name", GAMES)
+def test_seats_that_wait_are_shown_no_actions(name: str) -> None:
     game = make_game(name)
     state = staggered(game, 20, 30)
     waiting = InformationSet(game, state, (state.seat + 1) % game.num_players)
-    actions, of_actions, _ = shown_to(waiting, told)
+    actions, of_actions, _ = parts(ReasonAdviser(game).advise(waiting))
     assert (actions == NO_ACTION).all() and not of_actions.any()
 
 
 def test_it_asks_players_that_tell_their_reasons() -> None:
-    for name in set(game_names()) - set(GAMES[REASONS]):
-        with pytest.raises(ValueError, match=f"reasons: expected a game of .* or sluff, got {name}"):
+    for name in set(game_names()) - set(GAMES):
+        with pytest.raises(ValueError, match=f"expected a game of .* or sluff, got {name}"):
             make_adviser("reasons", make_game(name))
-    with pytest.raises(ValueError, match="reasons_and_cards: expected a game of sloppy_seconds, got sluff"):
-        make_adviser("reasons_and_cards", make_game("sluff"))
 
 
 def test_a_bid_is_weighed_by_what_the_player_expects() -> None:
@@ -113,7 +105,7 @@ def test_a_bid_is_weighed_by_what_the_player_expects() -> None:
     player = sluff.SluffPlayer(game)
     seen = player.prospects(sluff.read(last))
     assert seen.is_last.all()
-    actions, of_actions, _ = shown_to(last)
+    actions, of_actions, _ = parts(ReasonAdviser(game).advise(last))
     row, place = np.nonzero((actions != NO_ACTION) & (actions != 0))
     scores = seen.scores[row, actions[row, place] - player.least_bid]
     behind = (seen.scores.max(axis=1)[row] - scores) / reasons_of_sluff.FAR[0]
@@ -139,35 +131,13 @@ def test_the_standing_of_sloppy_seconds_adds_up(players: int) -> None:
     assert (np.diff(standing[1:players], axis=0) <= 0).all()  # the others from the most down
 
 
-@pytest.mark.parametrize("players", [3, 4])
-def test_the_cards_of_suits_are_shown_as_they_are(players: int) -> None:
-    """Against the cards themselves: for every legal card, its suit in the hand and elsewhere, from the 2 to the ace."""
-    game = make_game("sloppy_seconds", num_players=players, match="hand")
-    state = staggered(game, 60, 40)
-    view = InformationSet(game, state.take(np.flatnonzero(state.seat >= 0)))
-    plain = [shown_to(view, told)[1] for told in FORMS]
-    first = int(plain[0].any(axis=(0, 1)).nonzero()[0].max()) + 1  # behind all that is shown without the cards
-    actions, of_actions, _ = shown_to(view, CARDS_TOO)
-    assert np.array_equal(of_actions[..., :first], plain[0][..., :first])
-    by_height = [*range(1, 13), 0]
-    for i in range(len(view)):
-        sight = sloppy_seconds.read(view.take(np.array([i])))
-        cards = {bit for bit in range(52) if int(sight.hand[0]) >> bit & 1}
-        unseen = {bit for bit in range(52) if int(sight.out[0]) >> bit & 1}
-        for place in np.flatnonzero(actions[i] != NO_ACTION):
-            suit = int(actions[i, place]) // 13
-            shown = of_actions[i, place, first : first + 26] == FULL
-            assert shown[:13].tolist() == [13 * suit + rank in cards for rank in by_height]
-            assert shown[13:].tolist() == [13 * suit + rank in unseen for rank in by_height]
-
-
-@pytest.mark.parametrize(("told", "name"), PAIRS)
-def test_an_untrained_network_follows_the_player(told: str, name: str) -> None:
+@pytest.mark.parametrize("name", GAMES)
+def test_an_untrained_network_follows_the_player(name: str) -> None:
     view = view_of(name, {})
     view = view.take(np.flatnonzero(view.legal.any(axis=1)))
-    game, shape = view.game, NetworkShape((8, 6), advice=told, sharpness=30.0)
+    game, shape = view.game, NetworkShape((8, 6), advice="reasons", sharpness=30.0)
     network = PolicyNetwork(shape, game.observation, game.num_actions).eval()
-    adviser = make_adviser(told, game)
+    adviser = make_adviser("reasons", game)
     choice = make_agent("heuristic", game).act(view)
     agent = LearnedAgent(game, network, adviser=adviser)
     assert np.array_equal(agent.act(view), choice)
@@ -189,13 +159,13 @@ def test_every_action_is_weighed_by_itself() -> None:
     torch.nn.init.normal_(network.trunk.last, generator=torch.Generator().manual_seed(1))  # type: ignore[union-attr]
     seen = torch.from_numpy(observed(view, make_adviser("reasons", game)))
     less = seen.clone()
-    actions, of_actions, _ = FORMS[REASONS].parts(less)
+    actions, of_actions, _ = parts(less[:, -SIZE:])
     actions[:, 1], of_actions[:, 1] = NO_ACTION, 0
     with torch.inference_mode():
         before, after = network.logits(seen), network.logits(less)
     gone = (~torch.isclose(before, after)).nonzero()
     assert len(gone) == len(view)
-    assert torch.equal(gone[:, 1], FORMS[REASONS].parts(seen)[0][:, 1].long())
+    assert torch.equal(gone[:, 1], parts(seen[:, -SIZE:])[0][:, 1].long())
 
 
 def test_features_count_by_what_a_run_sees_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +181,7 @@ def test_features_count_by_what_a_run_sees_first(tmp_path: Path, monkeypatch: py
     model = run("sluff", out=tmp_path, decisions=2500, overrides=overrides, console=Console(file=io.StringIO()))
     assert model.iteration > 1 and len(taken) == 1
     assert len(taken[0]) == 24 * 40
-    actions, of_actions, of_games = FORMS[REASONS].parts(taken[0])
+    actions, of_actions, of_games = parts(taken[0][:, -SIZE:])
     rows = torch.cat([of_actions[actions != NO_ACTION].float().mean(dim=0), of_games.float().mean(dim=0)]) / FULL
     trunk, magnet = model.policy.network().trunk, model.magnet.trunk  # type: ignore[union-attr]
     assert torch.allclose(trunk.mean, rows, atol=1e-5)
@@ -228,14 +198,14 @@ def test_only_networks_with_a_choice_tell_it() -> None:
             advised(NetworkShape((8,), advice=advice), torch.zeros(1, 9000, dtype=torch.uint8), game.num_actions)
 
 
-@pytest.mark.parametrize(("told", "name"), PAIRS)
-def test_it_is_trained_saved_shipped_and_asked_again(told: str, name: str, tmp_path: Path) -> None:
-    overrides = [*SMALL, f"network.advice={told}", "network.suits=null", "opponents=[]", "reward=difference"]
+@pytest.mark.parametrize("name", GAMES)
+def test_it_is_trained_saved_shipped_and_asked_again(name: str, tmp_path: Path) -> None:
+    overrides = [*SMALL, "network.advice=reasons", "network.suits=null", "opponents=[]", "reward=difference"]
     overrides += ["look_ahead={agent: heuristic, decisions: 900, part: 0.3, learn: worth, doubt: 0.01}"]
     model = run(name, out=tmp_path / "run", decisions=2500, overrides=overrides, console=Console(file=io.StringIO()))
     assert model.policy.network().trunk.last.abs().sum() > 0  # something was learned
     made = ship.ship(tmp_path / "run" / "last.zip", tmp_path / "it.slopes", "float32")
-    assert made["header"]["network"]["advice"] == told and made["agreement"] == 1
+    assert made["header"]["network"]["advice"] == "reasons" and made["agreement"] == 1
     view = view_of(name, {})
     view = view.take(np.flatnonzero(view.legal.any(axis=1)))
     network = load_network(tmp_path / "it.slopes", view.game)

@@ -18,9 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from slopes_agents.advice import AFTERSTATES, AdviserName
+from slopes_agents.advice import AFTERSTATES, REASONS, AdviserName
 from slopes_agents.network import NetworkShape, SuitShape
-from slopes_agents.reasons import FORMS
 from slopes_envs import Game, UnknownName, game_names, make_game
 
 
@@ -58,8 +57,7 @@ class Network(_Strict):
     advice: AdviserName | None = Field(
         None,
         description="whose choice the network sees; or nothing but afterstates: how the turn can end (Slopes); "
-        "or reasons: what the rule-based player makes of every action (the trick games); or reasons_and_cards: "
-        "the cards of the suits besides (Sloppy Seconds)",
+        "or reasons: what the rule-based player makes of every action (the trick games)",
     )
     sharpness: PositiveFloat = Field(1.0, description="logits are so many times what the last layer gives")
 
@@ -67,7 +65,7 @@ class Network(_Strict):
     def _layers_fit(self) -> Network:
         if self.advice == AFTERSTATES and (self.suits is not None or self.sharpness != 1):
             raise ValueError("a network that sees afterstates has neither suits nor sharpness")
-        if self.advice in FORMS and self.suits is not None:
+        if self.advice == REASONS and self.suits is not None:
             raise ValueError("a network that sees reasons has no suits")
         if self.suits is not None and len(self.layers) != 2:
             raise ValueError(

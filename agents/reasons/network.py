@@ -13,14 +13,14 @@ from torch import Tensor, nn
 
 from ..layers import Places, best_by_action, hidden_layers
 from ..shown import FULL, NO_ACTION, NOT_THERE
-from . import CHOSEN, WAYS, Form
+from . import CHOSEN, OF_ACTION, OF_GAME, SIZE, WAYS, parts
 
 LEAST_SPREAD = 0.05
 """What counts as the spread of a feature at least."""
 
 
 class ReasonTrunk(nn.Module):
-    """Weighs every action: ``uint8[B, D + size]`` to ``float32[B, 3 K + H]``.
+    """Weighs every action: ``uint8[B, D + SIZE]`` to ``float32[B, 3 K + H]``.
 
     That is their scores (zero for all that are shown, before anything was learned), whether each is the rule-based
     player's choice, and their numbers; and behind it a hidden layer that sees the game alone, for the value.
@@ -29,18 +29,16 @@ class ReasonTrunk(nn.Module):
     mean: Tensor
     spread: Tensor
 
-    def __init__(self, widths: Sequence[int], form: Form) -> None:
+    def __init__(self, widths: Sequence[int]) -> None:
         super().__init__()
-        self.form = form
-        of_action, of_game = form
         # Of the features of actions and games, as :meth:`settle` finds them.
-        self.register_buffer("mean", torch.zeros(of_action + of_game))
-        self.register_buffer("spread", torch.ones(of_action + of_game))
-        self.action = nn.Linear(of_action, widths[0])
-        self.game = nn.Linear(of_game, widths[0], bias=False)
+        self.register_buffer("mean", torch.zeros(OF_ACTION + OF_GAME))
+        self.register_buffer("spread", torch.ones(OF_ACTION + OF_GAME))
+        self.action = nn.Linear(OF_ACTION, widths[0])
+        self.game = nn.Linear(OF_GAME, widths[0], bias=False)
         self.hidden = hidden_layers(widths)
         self.last = nn.Parameter(torch.zeros(widths[-1] + 1))  # the bias behind the weights
-        self.whole = hidden_layers([of_game, *widths])
+        self.whole = hidden_layers([OF_GAME, *widths])
         self.width = 3 * WAYS + widths[-1]
 
     @property
@@ -49,13 +47,12 @@ class ReasonTrunk(nn.Module):
         return bool(self.mean.any())
 
     def settle(self, observations: Tensor) -> None:
-        """Take the means and spreads of features over ``uint8[B, D + size]``: what is seen from now on counts by them.
+        """Take the means and spreads of features over ``uint8[B, D + SIZE]``: what is seen from now on counts by them.
 
         Features that are nearly constant are not blown up.
         """
-        actions, of_actions, of_games = self.form.parts(observations)
-        end = self.form.of_action
-        for seen, place in ((of_actions[actions != NO_ACTION], slice(end)), (of_games, slice(end, None))):
+        actions, of_actions, of_games = parts(observations[:, -SIZE:])
+        for seen, place in ((of_actions[actions != NO_ACTION], slice(OF_ACTION)), (of_games, slice(OF_ACTION, None))):
             spread, mean = torch.std_mean(seen.float() / FULL, dim=0, correction=0)
             self.mean[place], self.spread[place] = mean, spread.clamp(min=LEAST_SPREAD)
 
@@ -64,8 +61,8 @@ class ReasonTrunk(nn.Module):
         return torch.cat([self.for_policy(observations), self.whole(self._of_games(observations))], dim=1)
 
     def _of_games(self, observations: Tensor) -> Tensor:
-        seen: Tensor = self.form.parts(observations)[2].float() / FULL
-        return (seen - self.mean[self.form.of_action :]) / self.spread[self.form.of_action :]
+        seen: Tensor = parts(observations[:, -SIZE:])[2].float() / FULL
+        return (seen - self.mean[OF_ACTION:]) / self.spread[OF_ACTION:]
 
     def _for_bytes(self, weights: Tensor, features: slice) -> tuple[Tensor, Tensor]:
         """Weights ``[H, F]`` that take bytes instead of what these count, and the biases that go with them, ``[H]``."""
@@ -74,19 +71,19 @@ class ReasonTrunk(nn.Module):
 
     def for_policy(self, observations: Tensor) -> Tensor:
         """The same without the layer for the value, ``float32[B, 3 K]``: what a move takes."""
-        actions, of_actions, of_games = self.form.parts(observations)
-        places, end = Places.of(actions), self.form.of_action
-        by_action, bias = self._for_bytes(self.action.weight, slice(end))
-        by_game, more = self._for_bytes(self.game.weight, slice(end, None))
+        actions, of_actions, of_games = parts(observations[:, -SIZE:])
+        places = Places.of(actions)
+        by_action, bias = self._for_bytes(self.action.weight, slice(OF_ACTION))
+        by_game, more = self._for_bytes(self.game.weight, slice(OF_ACTION, None))
         games = nn.functional.linear(of_games.float(), by_game, bias + more + self.action.bias)
         hidden = games.index_select(0, places.row).addmm_(places.gather(of_actions), by_action.T).relu_()
         scores = places.spread(self.hidden(hidden) @ self.last[:-1] + self.last[-1], NOT_THERE)
         return torch.cat([scores, of_actions[..., CHOSEN].float() / FULL, actions.float()], dim=1)
 
 
-def chosen(observations: Tensor, form: Form, num_actions: int) -> Tensor:
+def chosen(observations: Tensor, num_actions: int) -> Tensor:
     """What the rule-based player chooses, ``float32[B, A]``: one for its choice."""
-    actions, of_actions, _ = form.parts(observations)
+    actions, of_actions, _ = parts(observations[:, -SIZE:])
     return best_by_action(actions.long(), of_actions[..., CHOSEN].float() / FULL, num_actions, 0.0)
 
 

@@ -6,7 +6,6 @@ Shape letters: **B** games, **P** seats, **L** legal cards of all games together
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from ..heuristic.sloppy_seconds import (
 )
 from ..ragged import behind, first_of_the_best
 from ..shown import as_bytes, one_hot
-from .scales import Floats, Ints, Weighed, at_scales, signed
+from .scales import Bytes, Floats, Weighed, at_scales, signed
 
 PLAYERS = tuple(CARDS)
 SEATS = max(PLAYERS)
@@ -38,69 +37,39 @@ MOST_CARDS = max(len(CARDS[players]) // players for players in PLAYERS)
 NEAR = (2.0, 10.0, 50.0)  # points: units of how far cards are behind the best
 ALL_POINTS = RANKS * (RANKS + 1) // 2  # of a suit
 MANY = 60.0  # points, as many as are seldom in one trick
-# Of the sets of ranks: which are in them, from the 2 up to the ace.
-BY_HEIGHT: NDArray[np.bool_] = (np.arange(1 << RANKS)[:, None] >> (np.arange(RANKS) + 1) % RANKS & 1) == 1
 
 
-def weigher(game: Game[Any, Any], with_cards: bool = False) -> Callable[[InformationSet], Weighed]:
-    """A function that tells what the player makes of the legal cards in a view of the game.
-
-    Parameters
-    ----------
-    with_cards
-        Whether it tells the cards of the suits besides.
-    """
+def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
+    """A function that tells what the player makes of the legal cards in a view of the game."""
     player = SloppySecondsPlayer(game)
 
     def weigh(view: InformationSet) -> Weighed:
         if len(view) <= BLOCK:
-            return _weigh(player, view, with_cards)
+            return _weigh(player, view)
         rows = np.arange(len(view))
         starts = range(0, len(view), BLOCK)
-        weighed = [_weigh(player, view.take(rows[start : start + BLOCK]), with_cards) for start in starts]
+        weighed = [_weigh(player, view.take(rows[start : start + BLOCK])) for start in starts]
         shifted = [each._replace(row=each.row + start) for each, start in zip(weighed, starts, strict=True)]
         return Weighed(*(np.concatenate(part) for part in zip(*shifted, strict=True)))
 
     return weigh
 
 
-weigher_with_cards = partial(weigher, with_cards=True)
-
-
-def _weigh(player: SloppySecondsPlayer, view: InformationSet, with_cards: bool) -> Weighed:
+def _weigh(player: SloppySecondsPlayer, view: InformationSet) -> Weighed:
     sight = read(view)
     choices = consider(sight, view.legal)
     reasons = player.reasons_for(sight, choices)
-    of_cards = _of_cards(sight, choices, reasons, len(view))
-    of_games = _of_games(sight, player.game.num_players)
-    if with_cards:
-        of_cards += _suits(sight, choices.suit, choices.row)
-        for suit in (TRUMP[sight.context], FOLLOW[sight.context]):
-            of_games += _suits(sight, suit.astype(np.int64), np.arange(len(view)))
+    batch = len(view)
     return Weighed(
         row=choices.row,
         action=choices.card,
-        of_action=as_bytes(of_cards, len(choices.row)),
-        of_game=as_bytes(of_games, len(view)),
+        of_action=_of_cards(sight, choices, reasons, batch),
+        of_game=_of_games(sight, player.game.num_players),
     )
 
 
-def _suits(sight: Sight, suit: Ints, row: Ints) -> list[NDArray[Any]]:
-    """What there is of N suits in some games, ``[…, N]``; zeros where there is no suit.
-
-    The ranks held, and those in the other hands, from the 2 up to the ace; and of each other seat, in turn, how many of
-    the latter it will have, and its points.
-    """
-    there, which = suit != NO_SUIT, np.maximum(suit, 0)
-    others = [
-        _for_all_seats(by_seat[1:, which, row])[: SEATS - 1] * there
-        for by_seat in (sight.holds, sight.points / np.float32(ALL_POINTS))
-    ]
-    return [*(BY_HEIGHT[ranks[which, row] * there].T for ranks in (sight.held, sight.unseen)), *others]
-
-
-def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> list[NDArray[Any]]:
-    """Features of cards, ``[…, L]``."""
+def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> Bytes:
+    """Features of cards, ``uint8[L, …]``."""
     c, row = choices, choices.row
     every = np.arange(len(row))
     distance = behind(row, reasons.worth, batch)
@@ -109,7 +78,7 @@ def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> l
     height = np.where(height == 1, RANKS, height - 1)  # the ace is the highest
     higher = HIGHER[c.suit, height]
     standing = _standing(sight)
-    return [
+    parts = [
         first_of_the_best(row, distance),
         *at_scales(distance, NEAR),
         _for_all_seats(reasons.win),
@@ -132,6 +101,7 @@ def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> l
         standing[:, c.suit, row],
         standing[:, c.led, row],
     ]
+    return as_bytes(parts, len(row))
 
 
 def _for_all_seats(by_seat: NDArray[Any]) -> Floats:
@@ -155,8 +125,8 @@ def _standing(sight: Sight) -> Floats:
     return (shown / ALL_POINTS).astype(np.float32)
 
 
-def _of_games(sight: Sight, players: int) -> list[NDArray[Any]]:
-    """Features of games, ``[…, B]``."""
+def _of_games(sight: Sight, players: int) -> Bytes:
+    """Features of games, ``uint8[B, …]``."""
     batch = len(sight.hand)
     cards = np.bitwise_count(sight.hand)
     trump = TRUMP[sight.context].astype(np.int64)
@@ -166,7 +136,7 @@ def _of_games(sight: Sight, players: int) -> list[NDArray[Any]]:
     ahead = np.sort(sight.points, axis=0)
     own = sight.points[0]
     lead = np.sort(own - sight.points[1:].max(axis=0), axis=0)  # suits are alike: only their order counts
-    return [
+    parts = [
         cards / MOST_CARDS,
         one_hot(sight.to_come, SEATS),
         with_trump,
@@ -181,3 +151,4 @@ def _of_games(sight: Sight, players: int) -> list[NDArray[Any]]:
         signed(lead, ALL_POINTS),
         one_hot(np.full(batch, PLAYERS.index(players)), len(PLAYERS)),
     ]
+    return as_bytes(parts, batch)
