@@ -41,7 +41,7 @@ class PackedPlanes:
 
     def groups(self, name: str, count: int | None = None, size: int | None = None, first: int = 0) -> Words:
         """``count`` groups of a plane from the ``first`` on, by default all, ``uint64[G, B]``; see :meth:`group`."""
-        count = self._layout.planes[name].lanes if count is None else count
+        count = self._layout.planes[name].lanes - first if count is None else count
         size = self._layout.planes[name].bits if size is None else size
         return self._read(_places(self._layout.slices[name].start + first * size, count, size))
 

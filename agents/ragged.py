@@ -39,7 +39,10 @@ def behind(row: Ints, worth: NDArray[Any], batch: int) -> NDArray[Any]:
 
 
 def best_of(row: Ints, worth: NDArray[Any], batch: int) -> Ints:
-    """The best thing of each of B games, the first of equal ones: ``int64[B]``, -1 for games without any."""
+    """The best thing of each of B games, the first of equal ones: ``int64[B]``, -1 for games without any.
+
+    ``worth`` is finite, ``float[L]``.
+    """
     best = np.full(batch, -1)
     at = np.flatnonzero(behind(row, worth, batch) == 0)[::-1]
     best[row[at]] = at

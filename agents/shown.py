@@ -37,9 +37,7 @@ def as_bytes(parts: Sequence[NDArray[Any]], count: int) -> NDArray[np.uint8]:
     count
         N, which may be 0.
     """
-    if count == 0:
-        return np.zeros((0, sum(prod(part.shape[:-1]) for part in parts)), dtype=np.uint8)
-    rows = [part.reshape(-1, count) for part in parts]
+    rows = [part if part.ndim == 2 else part.reshape(prod(part.shape[:-1]), count) for part in parts]
     runs = [
         _all_or_nothing(np.concatenate(list(run))) if certain else _rounded(list(run))
         for certain, run in groupby(rows, lambda row: row.dtype == np.bool_)

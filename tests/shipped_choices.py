@@ -1,6 +1,7 @@
 """What the policies that ship are shown and choose in some positions: a feature that changes its meaning is found.
 
-``python tests/shipped_choices.py`` writes them anew, which is due when other weights ship.
+``python tests/shipped_choices.py`` writes them anew, which is due when other weights ship, or when they are to be shown
+something else.
 """
 
 from __future__ import annotations

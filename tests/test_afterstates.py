@@ -15,7 +15,7 @@ from rich.console import Console
 
 from slopes_agents import make_agent, weights_file
 from slopes_agents.advice import AFTERSTATES, make_adviser, observed
-from slopes_agents.afterstates import FEATURES, PLANES, REACH, SIZE, WAYS, Afterstates, chains_of, held_after
+from slopes_agents.afterstates import FEATURES, PLANES, SIZE, WAYS, Afterstates, chains_of, held_after
 from slopes_agents.afterstates.network import SURE, AfterstateHead, AfterstateTrunk, AfterstateValue, Judged
 from slopes_agents.afterstates.shipped import AfterstateAgent, _read
 from slopes_agents.heuristic import slopes as player
@@ -67,7 +67,7 @@ def near_the_best(view: InformationSet) -> NDArray[np.int64]:
     ends = player.ends_of(plans, view.legal)
     values = player.judged(ends, player.reasons_for(plans.sight, ends))
     each = [values[ends.row == row] for row in range(len(view))]
-    return np.array([(value >= value.max() - REACH).sum() for value in each])
+    return np.array([(value >= value.max() - player.FARTHEST).sum() for value in each])
 
 
 # ----------------------------------------------------------------------------------------------------- what is shown

@@ -130,12 +130,16 @@ def test_a_value_beyond_all_codes_is_refused(batch: int) -> None:
         layout.pack(batch, values)
 
 
-def test_threads_do_not_disturb_each_other() -> None:
+def test_threads_do_not_disturb_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     layout, made = _layout()
     random = np.random.default_rng(3)
     several = [{plane.name: values_of(plane, 2500, random) for plane in made} for _ in range(8)]
     alone = [layout.pack(2500, values) for values in several]
+    monkeypatch.setattr(features, "_LANES_AT_ONCE", 9_000)
     with ThreadPoolExecutor(4) as pool:
         for _ in range(5):
             together = pool.map(lambda values: layout.pack(2500, values), several)
+            assert all(np.array_equal(*pair) for pair in zip(alone, together, strict=True))
+            out = [np.empty_like(each) for each in alone]
+            together = pool.map(lambda values, out: layout.pack(2500, values, out), several, out)
             assert all(np.array_equal(*pair) for pair in zip(alone, together, strict=True))

@@ -263,4 +263,11 @@ def test_promising_actions_are_those_of_the_best_ends() -> None:
         if count == 1:
             assert np.array_equal(found.argmax(axis=1), choice) and (found.sum(axis=1) == 1).all()
         before = found
-    assert (before.sum(axis=1) > 2).mean() > 0.2
+    plans = player.plan(player.look(view))
+    ends = player.ends_of(plans, view.legal)
+    values = player.judged(ends, player.reasons_for(plans.sight, ends))
+    most = np.array([values[ends.row == row].max() for row in range(len(view))])
+    near = np.flatnonzero(values >= most[ends.row] - player.FARTHEST)
+    expected = np.zeros_like(view.legal)
+    expected[ends.row[near], player.begun_by(plans, ends, near)] = True
+    assert np.array_equal(before, expected) and (before.sum(axis=1) > 2).mean() > 0.1

@@ -52,10 +52,11 @@ Bytes = NDArray[np.uint8]
 
 GAME = "slopes"
 WAYS = 6
-"""K, ends of the turn that are shown at most: the best ones by the rule-based player's judgement, best first."""
-REACH = 0.5
-"""How far behind the best end, in units of the judgement, one is shown at most.  When all were, the policy that ships
-went for one further behind in one decision of five hundred, and they were a third of those that it had to judge."""
+"""K, ends of the turn that are shown at most: the best ones by the rule-based player's judgement, best first.
+
+None is further behind than ``FARTHEST``.  When they were shown, the policy that ships went for such an end in one
+decision of five hundred, and they were a third of those that it had to judge.
+"""
 
 PLANES = {
     "wins": 1,
@@ -89,7 +90,7 @@ WINS, LOSES, BEHIND_BY = (list(PLANES).index(name) for name in ("wins", "loses",
 """Where these features stand, of one byte each."""
 
 BEHIND = 2.55
-"""How far behind the best end, in units of the judgement, is shown as 1; what is further behind is, too."""
+"""How far behind the best end, in units of the judgement, is 1: more than any end that is shown."""
 
 JUDGED = 12.0
 """How much a unit of the judgement counts in the logits of a policy: at first it follows it most of the time."""
@@ -132,10 +133,7 @@ class Afterstates:
         ends = ends_of(plans, view.legal)
         reasons = reasons_for(plans.sight, ends)
         values = judged(ends, reasons)
-        which, place = ranked(ends, values, WAYS)
-        behind = values[which[np.arange(len(which)) - place]] - values[which]
-        near = np.flatnonzero(behind <= REACH)
-        which, place, behind = which[near], place[near], behind[near]
+        which, place, behind = ranked(ends, values, len(view), WAYS)
         ends = ends.take(which)
         actions = np.full((len(view), WAYS), NO_ACTION, dtype=np.uint8)
         actions[ends.row, place] = begun_by(plans, ends, np.arange(len(which)))

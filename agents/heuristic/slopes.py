@@ -59,7 +59,7 @@ from slopes_envs.games.slopes import (
 
 from ..base import DeterministicAgent, where_free
 from ..planes import PackedPlanes
-from ..ragged import best_first, best_of, place_of
+from ..ragged import behind, best_first, best_of, place_of
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -752,20 +752,31 @@ class SlopesPlayer(DeterministicAgent):
         return judged(ends, reasons_for(sight, ends))
 
 
-def ranked(ends: Ends, value: Floats, count: int) -> tuple[Ints, Ints]:
-    """The best ``count`` ends of each game, game by game and best first, and their places from 0 on, ``int64[N]``."""
-    order = best_first(ends.row, value)
+FARTHEST = 0.5
+"""How far behind the best end of its turn, by the judgement, another is still worth a thought."""
+
+
+def ranked(ends: Ends, value: Floats, batch: int, count: int) -> tuple[Ints, Ints, Floats]:
+    """The ends of each of B games that are worth a thought, the best ``count`` at most, game by game and best first.
+
+    Returns
+    -------
+    Which they are, their places from 0 on, ``int64[N]``, and how far behind the best they are, ``float64[N]``
+    """
+    distance = behind(ends.row, value, batch)
+    near = np.flatnonzero(distance <= FARTHEST)
+    order = near[best_first(ends.row[near], value[near])]
     place = place_of(ends.row[order])
     few = np.flatnonzero(place < count)
-    return order[few], place[few]
+    return order[few], place[few], distance[order[few]]
 
 
 def promising(view: InformationSet, count: int) -> Bools:
-    """The actions that lead to the ``count`` best ends of the turn, as the player judges them: ``bool[B, A]``."""
+    """The actions that lead to the ends of the turn that are worth a thought, ``count`` at most: ``bool[B, A]``."""
     legal = view.legal
     plans = plan(look(view))
     ends = ends_of(plans, legal)
-    which, _ = ranked(ends, judged(ends, reasons_for(plans.sight, ends)), count)
+    which, _, _ = ranked(ends, judged(ends, reasons_for(plans.sight, ends)), len(view), count)
     chosen = np.zeros_like(legal)
     chosen[ends.row[which], begun_by(plans, ends, which)] = True
     return chosen
