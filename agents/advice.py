@@ -4,7 +4,7 @@
   to depart from it (residual policy learning, Silver et al. 2018).
 - ``afterstates`` (Slopes): how the turn can end, the best ends by the judgement of ``heuristic``
   (:mod:`.afterstates`).  The policy begins close to that judgement.
-- ``reasons`` (the trick games): what ``heuristic`` makes of every action (:mod:`.reasons`).  The policy begins
+- ``reasons`` (all games but Slopes): what ``heuristic`` makes of every action (:mod:`.reasons`).  The policy begins
   close to its choice.
 
 Shape letters: **B** games, **D** features of the observation, **A** actions.
@@ -36,12 +36,18 @@ class Adviser(Protocol):
     def size(self) -> int:
         """Bytes of advice a game."""
 
+    @property
+    def alone(self) -> bool:
+        """Whether networks look at nothing else."""
+
     def advise(self, view: InformationSet) -> NDArray[np.uint8]:
         """Advice for the seats of a view, ``uint8[B, size]``; rows of seats that are not to move do not matter."""
 
 
 class Choice:
     """Advice of a player: one for what it would do, ``uint8[B, A]``; zero for seats that are not to move."""
+
+    alone = False
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -72,3 +78,8 @@ def observed(view: InformationSet, adviser: Adviser | None) -> NDArray[np.uint8]
     if adviser is None:
         return view.observations
     return np.concatenate([view.observations, adviser.advise(view)], axis=1)
+
+
+def needed(view: InformationSet, adviser: Adviser | None) -> NDArray[np.uint8]:
+    """What a network looks at of it: the same, or the advice alone, ``uint8[B, …]``."""
+    return adviser.advise(view) if adviser is not None and adviser.alone else observed(view, adviser)

@@ -25,9 +25,9 @@ from torch import Tensor
 from slopes_envs import Game, InformationSet
 from slopes_envs.chance import Purpose, derive, draw
 
-from .advice import Adviser, make_adviser, observed
+from .advice import Adviser, make_adviser, needed
 from .base import Agent, parse_arguments, split_leading, where_free
-from .network import MASKED, NetworkShape, PolicyNetwork, masked_log_probabilities
+from .network import NetworkShape, PolicyNetwork, masked, masked_log_probabilities
 from .weights_file import WEIGHTS_FORMAT, CheckpointError, checked_header, read_weights, shipped_weights
 
 BEST = "best.zip"
@@ -37,7 +37,7 @@ WEIGHTS = "policy.pth"
 HEADER_FORMAT = "slopes-checkpoint/1"
 
 Policy = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""``uint8[B, D]``, with advice behind, to logits ``float32[B, A]`` and values ``float32[B]``."""
+"""What :func:`.advice.needed` gives, ``uint8[B, …]``, to logits ``float32[B, A]`` and values ``float32[B]``."""
 
 _TRUNK = "features_extractor.trunk."
 
@@ -48,7 +48,8 @@ class LearnedAgent(Agent):
     Parameters
     ----------
     network
-        Observations, with advice behind them if there is an adviser, to logits and values.
+        Observations, with advice behind them if there is an adviser, or the advice alone if it is meant so, to logits
+        and values.
     adviser
         Whose advice the network sees.
     """
@@ -88,9 +89,14 @@ class LearnedAgent(Agent):
         return where_free(view, self._likeliest if self.mode == "greedy" else self._sampled)
 
     def _likeliest(self, view: InformationSet) -> NDArray[np.int64]:
-        logits, legal = self._logits(view)
-        best: NDArray[np.int64] = torch.where(legal, logits, MASKED).argmax(dim=1).numpy()
-        return best
+        with torch.inference_mode():
+            if isinstance(self.network, PolicyNetwork):
+                best = self.network.likeliest(self._seen(view), torch.from_numpy(view.legal))
+            else:
+                logits, legal = self._logits(view)
+                best = masked(logits, legal).argmax(dim=1)
+            actions: NDArray[np.int64] = best.numpy()
+        return actions
 
     def _sampled(self, view: InformationSet) -> NDArray[np.int64]:
         chances = self._policy(view)
@@ -108,7 +114,7 @@ class LearnedAgent(Agent):
         (a hand or a match).
         """
         with torch.inference_mode():
-            _, values = self.network(torch.from_numpy(observed(view, self.adviser)))
+            _, values = self.network(self._seen(view))
             points: NDArray[np.float64] = values.numpy().astype(np.float64) * getattr(self.network, "unit", 1.0)
         return points
 
@@ -118,10 +124,13 @@ class LearnedAgent(Agent):
 
     def _logits(self, view: InformationSet) -> tuple[Tensor, Tensor]:
         """Logits ``float32[B, A]``, and which actions are legal, ``bool[B, A]``."""
-        seen = torch.from_numpy(observed(view, self.adviser))
+        seen = self._seen(view)
         with torch.inference_mode():
             logits = self.network.logits(seen) if isinstance(self.network, PolicyNetwork) else self.network(seen)[0]
         return logits, torch.from_numpy(view.legal)
+
+    def _seen(self, view: InformationSet) -> Tensor:
+        return torch.from_numpy(needed(view, self.adviser))
 
 
 # ------------------------------------------------------------------------------------------------------------ files
@@ -224,4 +233,4 @@ def make_network(
     network = PolicyNetwork(shape, game.observation, game.num_actions)
     network.unit = float(header.get("reward_scale", 1.0))
     network.load_state_dict(dict(weights))
-    return network.eval()
+    return network.ready()

@@ -411,7 +411,12 @@ def advised(shape: NetworkShape, observations: Tensor, num_actions: int) -> Tens
 
 def masked_log_probabilities(logits: Tensor, legal: Tensor) -> Tensor:
     """Log-probabilities ``float32[B, A]`` over the legal actions (``bool[B, A]``)."""
-    return torch.log_softmax(torch.where(legal, logits, MASKED), dim=1)
+    return torch.log_softmax(masked(logits, legal), dim=1)
+
+
+def masked(logits: Tensor, legal: Tensor) -> Tensor:
+    """Logits ``float32[B, A]`` with :data:`MASKED` in place of those of actions that are not legal."""
+    return torch.where(legal, logits, MASKED)
 
 
 class PolicyNetwork(nn.Module):
@@ -442,10 +447,33 @@ class PolicyNetwork(nn.Module):
 
     def logits(self, observations: Tensor) -> Tensor:
         """Logits alone, ``float32[B, A]``: what a move takes."""
+        logits: Tensor = self.action_net(self._for_policy(observations))
+        return logits
+
+    def _for_policy(self, observations: Tensor) -> Tensor:
         trunk = self.trunk
+        hidden: Tensor
         if isinstance(trunk, AfterstateTrunk | ReasonTrunk):
             hidden = trunk.for_policy(observations)
         else:
             hidden = trunk(observations)
-        logits: Tensor = self.action_net(hidden)
-        return logits
+        return hidden
+
+    def likeliest(self, observations: Tensor, legal: Tensor) -> Tensor:
+        """The likeliest of the legal actions (``bool[B, A]``) of each game, the first of equal ones: ``int64[B]``.
+
+        Every game has one at least.
+        """
+        head = self.action_net.inner if isinstance(self.action_net, SharpHead) else self.action_net
+        if not isinstance(head, AfterstateHead | ReasonHead):
+            return masked(self.logits(observations), legal).argmax(dim=1)
+        # What is shown is legal, and need not be spread over all actions.
+        actions, scores = head.scored(self._for_policy(observations))
+        return actions.gather(1, scores.argmax(dim=1, keepdim=True)).squeeze(1).long()
+
+    def ready(self) -> Self:
+        """Prepare it to play, with weights that change no more."""
+        self.eval()
+        if isinstance(self.trunk, ReasonTrunk):
+            self.trunk.fold()
+        return self

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from math import comb
 from typing import Any, TypeVar
 
@@ -58,6 +58,7 @@ from slopes_envs.games.slippery_sam import (
 )
 
 from .base import DeterministicAgent
+from .planes import Words, read_planes
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -121,16 +122,24 @@ class Amounts:
         self.min_bet, self.min_stake = rules.min_bet, rules.min_stake
         self._fee = None if rules.fee == "fifth" else min(int(rules.fee), rules.num_players * rules.starting_chips + 1)
         self._levels: Levels | None = None
-        if not isinstance(rules.bet_levels, str) and (rules.bet_levels[0], rules.bet_levels[-1]) != (0, 1):
-            self._levels = Levels((rules.bet_levels[0], rules.bet_levels[-1]), rules.num_players * rules.starting_chips)
+        self._from_least_to_most = True
+        if not isinstance(rules.bet_levels, str):
+            self._levels = Levels(rules.bet_levels, rules.num_players * rules.starting_chips)
+            self._from_least_to_most = (rules.bet_levels[0], rules.bet_levels[-1]) == (0, 1)
 
     def _offered(self, least: Ints, most: Ints) -> tuple[Ints, Ints]:
-        if self._levels is None:
+        if self._levels is None or self._from_least_to_most:
             return least, most
-        room = most - least
-        first, last = np.zeros(room.size, np.int64), np.ones(room.size, np.int64)
-        parts = [self._levels.parts(room.reshape(-1), which).reshape(room.shape) for which in (first, last)]
+        room = (most - least).reshape(-1)
+        first, last = np.zeros(room.size, np.int64), np.full(room.size, len(self._levels) - 1)
+        parts = [self._levels.parts(room, which).reshape(least.shape) for which in (first, last)]
         return least + parts[0], least + parts[1]
+
+    def of_actions(self, actions: Ints, least: Ints, most: Ints) -> Ints:
+        """Chips that actions stand for which are amounts from ``least`` to ``most``; anything for other actions."""
+        if self._levels is None:
+            return actions
+        return least + self._levels.parts(np.maximum(most - least, 0), np.minimum(actions, len(self._levels) - 1))
 
     def bets(self, bank: Ints, chips: Ints) -> tuple[Ints, Ints]:
         """The least and the greatest bet of seats with so many chips; 0 and 0 where none can be made."""
@@ -368,44 +377,42 @@ def _redraws_pay(amounts: Amounts, unseen: Ints, bank: Ints, chips: Ints, bet_wo
 # --------------------------------------------------------------------------------------------------------- what is seen
 
 
+PLANES = ("phase", "seen", "better", "bank", "fee", "redraws", "least", "most", "chips", "dealt_in")
+CARDS_OF_SUIT: Words = np.array([[(1 << RANKS) - 1 << RANKS * suit] for suit in range(SUITS)], dtype=np.uint64)
+
+
 @dataclass(frozen=True)
 class Sight:
-    """What a view of Slippery Sam holds, plane by plane, without decoding more than is asked for."""
+    """What a view of Slippery Sam holds, as whole numbers."""
 
     view: InformationSet
 
-    def word(self, plane: str, group: int = 0) -> NDArray[np.uint64]:
-        """The bits of a plane, or of one group of it, least first, as one number a game: ``uint64[B]``."""
-        layout = self.view.game.observation
-        bits = layout.planes[plane].bits
-        start = layout.slices[plane].start + group * bits
-        packed = np.packbits(self.view.observations[:, start : start + bits], axis=1, bitorder="little")
-        words = np.zeros((len(packed), 8), dtype=np.uint8)
-        words[:, : packed.shape[1]] = packed
-        return words.view("<u8")[:, 0].astype(np.uint64, copy=False)
+    @cached_property
+    def planes(self) -> dict[str, Words]:
+        """Planes of the observations, as :func:`.planes.read_planes` gives them."""
+        return read_planes(self.view, PLANES)
 
-    def number(self, plane: str, group: int = 0) -> Ints:
-        """The value of an integer plane that is never negative, ``int64[B]``."""
-        return self.word(plane, group).view(np.int64)
+    def number(self, plane: str) -> Ints:
+        """The value of an integer plane that is never negative, in its first group: ``int64[B]``."""
+        number: Ints = self.planes[plane][0].view(np.int64)
+        return number
 
     def level(self, plane: str) -> Ints:
         """The value of a thermometer plane, ``int64[B]``."""
-        return np.bitwise_count(self.word(plane)).astype(np.int64)
+        level: Ints = np.bitwise_count(self.planes[plane][0]).astype(np.int64)
+        return level
 
     @property
     def staking(self) -> Bools:
         """Where a banker is to stake, ``bool[B]``."""
-        staking: Bools = self.word("phase") == 1
+        staking: Bools = self.planes["phase"][0] == 1
         return staking
 
     def turns(self, amounts: Amounts) -> Turns:
         """The moments of the seats to move; meaningless where a banker is to stake."""
-        seen = self.word("seen")
-        suit_cards = np.uint64((1 << RANKS) - 1)
-        counts = [np.bitwise_count(seen >> np.uint64(RANKS * suit) & suit_cards) for suit in range(SUITS)]
         return Turns(
             amounts,
-            counts=RANKS - np.stack(counts).astype(np.int64),
+            counts=RANKS - np.bitwise_count(self.planes["seen"] & CARDS_OF_SUIT).astype(np.int64),
             better=self.level("better"),
             bank=self.number("bank"),
             chips=self.number("chips"),
@@ -415,9 +422,8 @@ class Sight:
 
     def bettors(self) -> Ints:
         """Chips of the seats dealt in, from the left of the seat that looks on, ``int64[B, P - 1]``; 0 for others."""
-        others = range(1, self.view.game.num_players)
-        chips = np.stack([self.number("chips", seat) for seat in others], axis=1)
-        return chips * np.stack([self.number("dealt_in", seat) for seat in others], axis=1)
+        chips = self.planes["chips"] * self.planes["dealt_in"]
+        return np.ascontiguousarray(chips[1:].view(np.int64).T)
 
 
 def chosen_actions(view: InformationSet, choice: Ints, least: Ints, most: Ints) -> Ints:

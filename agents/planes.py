@@ -1,6 +1,6 @@
 """Observations read plane by plane as whole numbers: for players to whom single features would be too many.
 
-Shape letters: **B** games, **G** groups of a plane.
+Shape letters: **B** games, **G** groups of a plane that are present, **N** groups of all planes together.
 """
 
 from __future__ import annotations
@@ -11,62 +11,60 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from slopes_envs import InformationSet
+from slopes_envs import InformationSet, Layout
 
 Words = NDArray[np.uint64]
+ONE = np.uint64(1)
 
 
-class PackedPlanes:
-    """The observations of a view, packed once."""
+def read_planes(view: InformationSet, names: tuple[str, ...]) -> dict[str, Words]:
+    """Some planes of the observations of a view, in one go.
 
-    def __init__(self, view: InformationSet) -> None:
-        packed = np.packbits(view.observations, axis=1, bitorder="little")
-        padded = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
-        padded[:, : packed.shape[1]] = packed
-        self._words: Words = np.ascontiguousarray(padded.view("<u8").T.astype(np.uint64, copy=False))
-        self._layout = view.game.observation
-
-    def group(self, name: str, number: int = 0, size: int | None = None) -> Words:
-        """Features of a plane, the first one as the lowest bit: ``uint64[B]``.
-
-        Parameters
-        ----------
-        name
-            Of the plane.
-        number, size
-            Which of its groups; ``size``, at most 64, takes the plane apart into others than its own.
-        """
-        bits: Words = self.groups(name, 1, size, number)[0]
-        return bits
-
-    def groups(self, name: str, count: int | None = None, size: int | None = None, first: int = 0) -> Words:
-        """``count`` groups of a plane from the ``first`` on, by default all, ``uint64[G, B]``; see :meth:`group`."""
-        count = self._layout.planes[name].lanes - first if count is None else count
-        size = self._layout.planes[name].bits if size is None else size
-        return self._read(_places(self._layout.slices[name].start + first * size, count, size))
-
-    def _read(self, places: _Places) -> Words:
-        words, shifts, mask, beyond = places
-        groups: Words = self._words[words] >> shifts
-        if beyond is not None:
-            which, rest = beyond
-            groups[which] |= self._words[words[which] + 1] << rest
-        groups &= mask
-        return groups
+    Returns
+    -------
+    By name ``uint64[G, B]``, the first feature of a group as the lowest bit.
+    """
+    where = _groups_of(view.game.observation, names)
+    words = view.words
+    groups = words.take(where.words, axis=0)
+    groups >>= where.shifts
+    if len(where.beyond):
+        groups[where.beyond] |= words[where.words[where.beyond] + 1] << where.rest
+    groups &= where.masks
+    return {name: groups[part] for name, part in where.parts}
 
 
-class _Places(NamedTuple):
-    """Where G groups of bits stand among words."""
-
-    words: NDArray[np.int64]  # [G] in which they begin
-    shifts: Words  # [G, 1] at which bit
-    mask: np.uint64
-    beyond: tuple[NDArray[np.int64], Words] | None  # groups that go on in the next word, and at which bit of them
+def place_of_bit(sets: Words, none: int = -1) -> NDArray[np.int64]:
+    """The member of each set of a single one, ``none`` of an empty set: ``int64[…]``."""
+    places: NDArray[np.int64] = np.bitwise_count(sets - ONE).astype(np.int64)
+    places[sets == 0] = none
+    return places
 
 
-@lru_cache(maxsize=1024)
-def _places(start: int, count: int, size: int) -> _Places:
-    words, shifts = np.divmod(start + size * np.arange(count), 64)
-    which = np.flatnonzero(shifts + size > 64)
-    beyond = (which, (64 - shifts[which, None]).astype(np.uint64)) if len(which) else None
-    return _Places(words, shifts[:, None].astype(np.uint64), np.uint64((1 << size) - 1), beyond)
+class _Groups(NamedTuple):
+    """Where groups of bits stand among the words of an observation."""
+
+    words: NDArray[np.int64]  # [N] in which they begin
+    shifts: Words  # [N, 1] at which bit
+    masks: Words  # [N, 1]
+    beyond: NDArray[np.int64]  # groups that go on in the next word
+    rest: Words  # [len(beyond), 1] at which of their bits
+    parts: tuple[tuple[str, slice], ...]  # those of each plane
+
+
+@lru_cache(maxsize=256)
+def _groups_of(layout: Layout, names: tuple[str, ...]) -> _Groups:
+    starts: list[int] = []
+    bits: list[int] = []
+    parts: list[tuple[str, slice]] = []
+    for name in names:
+        plane = layout.planes[name]
+        present = plane.lanes if plane.present is None else plane.present
+        parts.append((name, slice(len(starts), len(starts) + present)))
+        starts += [layout.slices[name].start + group * plane.bits for group in range(present)]
+        bits += [plane.bits] * present
+    words, shifts = np.divmod(np.array(starts), 64)
+    beyond = np.flatnonzero(shifts + bits > 64)
+    masks = np.array([(1 << size) - 1 for size in bits], dtype=np.uint64)
+    rest = (64 - shifts[beyond, None]).astype(np.uint64)
+    return _Groups(words, shifts[:, None].astype(np.uint64), masks[:, None], beyond, rest, tuple(parts))

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from slopes_agents.optimal import Amounts, Sight, Turns, expect_slippery_sam
 from slopes_envs import Game, InformationSet, State
-from slopes_envs.games.slippery_sam import Levels
 
 CLOSE = 0.001
 """Part of the bank within which a decision counts as the best one."""
@@ -55,9 +54,6 @@ class Regrets:
         expect_slippery_sam("optimal", game)
         self._game = game
         self._amounts = Amounts(game.rules)
-        self._levels: Levels | None = None
-        if not isinstance(game.rules.bet_levels, str):
-            self._levels = Levels(game.rules.bet_levels, game.rules.num_players * game.rules.starting_chips)
         self.decisions = np.zeros(batch, np.int64)
         self.close = np.zeros(batch, np.int64)
         self.regret = np.zeros(batch)
@@ -90,15 +86,9 @@ class Regrets:
         redraw = view.legal.shape[1] - 2  # behind the amounts; a pass, worth nothing, comes last
         worth = np.zeros(len(view))
         bets = np.flatnonzero(actions < redraw)
-        worth[bets] = self._amount(sight, actions)[bets] * turns.edge[bets]
+        amounts = self._amounts.of_actions(actions, sight.number("least"), sight.number("most"))
+        worth[bets] = amounts[bets] * turns.edge[bets]
         for done in np.unique(turns.redraws[actions == redraw]):
             rows = np.flatnonzero((actions == redraw) & (turns.redraws == done))
             worth[rows] = turns.take(rows).redraw_worth(int(done))
         return worth
-
-    def _amount(self, sight: Sight, actions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Chips that the actions which are amounts stand for; anything for other actions."""
-        if self._levels is None:
-            return actions
-        least, most = sight.number("least"), sight.number("most")
-        return least + self._levels.parts(np.maximum(most - least, 0), np.minimum(actions, len(self._levels) - 1))

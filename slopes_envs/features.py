@@ -233,6 +233,19 @@ class Layout:
         out
             Optional ``uint8[1, D]`` to write into.
         """
+        packed = self._bytes_of_one(values)
+        observation = np.unpackbits(packed, count=self.size, bitorder="little")[None]
+        if out is None:
+            return observation
+        np.copyto(out, observation)
+        return out
+
+    def words_of_one(self, values: Mapping[str, Any]) -> NDArray[np.uint64]:
+        """The same as :meth:`words` of a batch of one, from values as :meth:`pack_one` takes them: ``uint64[W, 1]``."""
+        words: NDArray[np.uint64] = self._bytes_of_one(values).view("<u8").astype(np.uint64, copy=False)[:, None]
+        return words
+
+    def _bytes_of_one(self, values: Mapping[str, Any]) -> NDArray[np.uint8]:
         numbers: list[int] = []
         for name, grouped in self._one:
             if grouped:
@@ -245,12 +258,7 @@ class Layout:
         # Adding a zero to a number of a thousand bits would cost as much as any other.
         coded = sum(filter(None, map(getitem, self._one_tables, numbers)))
         features = coded + sum(filter(None, map(lshift, others, self._one_shifts)))
-        packed = np.frombuffer(features.to_bytes(8 * self._num_words, "little"), np.uint8)
-        observation = np.unpackbits(packed, count=self.size, bitorder="little")[None]
-        if out is None:
-            return observation
-        np.copyto(out, observation)
-        return out
+        return np.frombuffer(features.to_bytes(8 * self._num_words, "little"), np.uint8)
 
     def pack(self, batch: int, values: Mapping[str, Any], out: Observation | None = None) -> Observation:
         """Encode values into observations.
@@ -272,11 +280,7 @@ class Layout:
         if batch == 0:
             return np.empty((0, self.size), dtype=np.uint8) if out is None else out
         words = _WORKSPACE.array("words", batch, self._num_words)
-        parts = max(1, round(batch * len(self._shift) / _LANES_AT_ONCE))
-        for number in range(parts):
-            rows = slice(batch * number // parts, batch * (number + 1) // parts)
-            part = values if parts == 1 else {name: values[name][..., rows] for name in self.planes}
-            self._fill(words[rows], part)
+        self._fill_by_parts(words.T, values)
         if out is None:
             return self._unpacked(words)
         for start in range(0, batch, _UNPACKED_AT_ONCE):
@@ -287,9 +291,30 @@ class Layout:
     def _unpacked(self, words: NDArray[np.uint64]) -> Observation:
         return np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
 
+    def words(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
+        """The same as :meth:`pack` with 64 features in a number, the first one as the lowest bit.
+
+        Returns
+        -------
+        uint64[W, B], zeros behind the last feature
+        """
+        words = np.empty((self._num_words, batch), dtype=np.uint64)
+        if batch:
+            self._fill_by_parts(words, values)
+        return words
+
+    def _fill_by_parts(self, words: NDArray[np.uint64], values: Mapping[str, Any]) -> None:
+        """Fill words ``uint64[W, B]``, some of the observations at a time."""
+        batch = words.shape[1]
+        parts = max(1, round(batch * len(self._shift) / _LANES_AT_ONCE))
+        for number in range(parts):
+            rows = slice(batch * number // parts, batch * (number + 1) // parts)
+            part = values if parts == 1 else {name: values[name][..., rows] for name in self.planes}
+            self._fill(words[:, rows], part)
+
     def _fill(self, words: NDArray[np.uint64], values: Mapping[str, Any]) -> None:
-        """Fill words ``uint64[B, words]`` with 64 features each, least bit first."""
-        batch = len(words)
+        """Fill words ``uint64[W, B]`` with 64 features each, least bit first."""
+        batch = words.shape[1]
         lanes = self._few_lanes(batch, values) if batch <= _FEW else self._many_lanes(batch, values)
         over = lanes.take(self._over, axis=0)
         over >>= self._over_shift
@@ -299,7 +324,7 @@ class Layout:
             joined[:size] |= lanes[start : start + size]
             start += size
         joined |= over
-        words.T[self._words] = joined
+        words[self._words] = joined
 
     def _many_lanes(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
         """The codes of all lanes, ``uint64[L, B]``, until the next call; no value is copied twice.

@@ -330,11 +330,12 @@ class Game(ABC, Generic[StateT, RulesT]):
         """Take legal actions in a batch without finished games, adding to ``rewards``."""
 
     @abstractmethod
-    def observe(self, state: StateT, seats: ArrayLike, out: Observation | None = None) -> Observation:
-        """What each of ``seats`` (``int[B]``) knows, seat-relative: ``uint8[B, D]`` as laid out by ``observation``.
+    def _values(self, state: StateT, seats: NDArray[np.int64]) -> dict[str, Any]:
+        """What each of ``seats`` (``int64[B]``) knows, as :meth:`Layout.pack` takes it."""
 
-        Any seat may be asked for at any time, in finished games too.  ``out`` is written into and returned if given.
-        """
+    @abstractmethod
+    def _values_of_one(self, state: StateT, seat: int) -> dict[str, int | list[int]]:
+        """The same in a batch of one game, as :meth:`Layout.pack_one` takes it."""
 
     @abstractmethod
     def observe_all(self, state: StateT, seats: ArrayLike, out: Observation | None = None) -> Observation:
@@ -574,6 +575,26 @@ class Game(ABC, Generic[StateT, RulesT]):
     def scores(self, state: StateT) -> NDArray[np.int32]:
         """Running scores, ``int32[B, P]``."""
         return state.scores.copy()
+
+    def observe(self, state: StateT, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        """What each of ``seats`` (``int[B]``) knows, seat-relative: ``uint8[B, D]`` as laid out by ``observation``.
+
+        Any seat may be asked for at any time, in finished games too.  ``out`` is written into and returned if given.
+        """
+        if len(state) == 1:
+            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, self.num_players)), out)
+        seats = as_seats(seats, len(state), self.num_players)
+        return self.observation.pack(len(state), self._values(state, seats), out)
+
+    def observe_words(self, state: StateT, seats: ArrayLike) -> UInt64:
+        """The same with 64 features in a number, the first one as the lowest bit: ``uint64[W, B]``, zeros behind D.
+
+        For players that compute with sets: nothing is unpacked.
+        """
+        if len(state) == 1:
+            return self.observation.words_of_one(self._values_of_one(state, one_seat(seats, self.num_players)))
+        seats = as_seats(seats, len(state), self.num_players)
+        return self.observation.words(len(state), self._values(state, seats))
 
     def features(self, state: StateT, seats: ArrayLike) -> dict[str, Observation]:
         """The named pieces of :meth:`observe`, unpacked."""

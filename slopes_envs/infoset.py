@@ -70,6 +70,11 @@ class InformationSet:
         return self.game.observe(self.__state, self.seats)
 
     @cached_property
+    def words(self) -> UInt64:
+        """The observations with 64 features in a number, ``uint64[W, B]``; see :meth:`Game.observe_words`."""
+        return self.game.observe_words(self.__state, self.seats)
+
+    @cached_property
     def features(self) -> dict[str, Observation]:
         """The named planes of the observations."""
         return self.game.observation.split(self.observations)

@@ -15,9 +15,12 @@ from rich.console import Console
 from slopes_agents import make_agent
 from slopes_agents.advice import make_adviser, observed
 from slopes_agents.heuristic import sloppy_seconds, sluff
+from slopes_agents.heuristic.slippery_sam import SlipperySamPlayer
 from slopes_agents.learned import LearnedAgent, load_network
 from slopes_agents.network import NetworkShape, PolicyNetwork, advised
+from slopes_agents.optimal import Sight
 from slopes_agents.reasons import CHOSEN, GAMES, OF_GAME, SIZE, ReasonAdviser, parts
+from slopes_agents.reasons import slippery_sam as reasons_of_slippery_sam
 from slopes_agents.reasons import sloppy_seconds as reasons_of_sloppy_seconds
 from slopes_agents.reasons import sluff as reasons_of_sluff
 from slopes_agents.reasons.network import LEAST_SPREAD, ReasonTrunk
@@ -34,6 +37,8 @@ TABLES = [
     ("sloppy_seconds", {"num_players": 4}),
     *(("sluff", {"num_players": players}) for players in (4, 6, 8, 10)),
     ("sluff", {"allow_zero_bid": True}),
+    *(("slippery_sam", {"num_players": players}) for players in (2, 6, 9)),
+    ("slippery_sam", {"fee": 1, "min_bet": 3, "bet_levels": (0.1, 0.5, 0.9)}),
 ]
 SMALL = ["games=24", "moves=40", "evaluation.opponents=[random]", "evaluation.deals=2", "network.layers=[12,10]"]
 
@@ -97,6 +102,36 @@ def test_it_asks_players_that_tell_their_reasons() -> None:
             make_adviser("reasons", make_game(name))
 
 
+def test_it_shows_so_many_actions_and_no_more() -> None:
+    levels = tuple(level / 15 for level in range(16))
+    make_adviser("reasons", make_game("slippery_sam", bet_levels=levels[:15]))
+    for too_many in (levels, "all"):
+        with pytest.raises(ValueError, match="advice reasons: expected at most 15 bet_levels, got "):
+            make_adviser("reasons", make_game("slippery_sam", bet_levels=too_many))
+
+
+def test_a_bet_is_weighed_by_what_it_brings() -> None:
+    """What a redraw brings more than a bet is shown in parts of the bank, and what the best bet is worth."""
+    game = make_game("slippery_sam", num_players=9, fee=1)
+    state = staggered(game, 400, 60)
+    state = state.take(np.flatnonzero((state.seat >= 0) & (state.seat != state.dealer)))
+    view = InformationSet(game, state)
+    player = SlipperySamPlayer(game)
+    turns = Sight(view).turns(player.amounts)
+    reasons = player.reasons(turns)
+    weighed = reasons_of_slippery_sam.weigher(game)(view)
+    unit, columns = reasons_of_slippery_sam.NEAR[-1], weighed.of_action.shape[1]
+    for row in np.flatnonzero(np.isfinite(reasons.redraw) & (reasons.most > 0)):
+        bets = reasons.edge[row] * np.array([reasons.least[row], reasons.most[row]])
+        mine = weighed.row == row
+        shown = weighed.of_action[mine & (weighed.action == game.num_actions - 2), columns - 1].item()
+        behind = max(bets.max() - reasons.redraw[row], 0) / turns.bank[row]
+        assert abs(min(behind / unit, 1) * FULL - shown) <= 0.51
+        gain = reasons.redraw[row] - bets.max()
+        assert (shown == 0) == (gain > 0) or abs(gain) < unit / FULL * turns.bank[row]
+    assert np.isfinite(reasons.redraw).sum() > 100
+
+
 def test_a_bid_is_weighed_by_what_the_player_expects() -> None:
     """The last seat of a team bids the number that promises most, unless it sluffs."""
     game = make_game("sluff", match="hand")
@@ -150,6 +185,22 @@ def test_an_untrained_network_follows_the_player(name: str) -> None:
     assert np.array_equal((logits > NOT_THERE / 2).numpy(), view.legal)
 
 
+def test_what_is_folded_is_unfolded_to_learn() -> None:
+    view = view_of("sluff", {})
+    game, generator = view.game, torch.Generator().manual_seed(1)
+    network = PolicyNetwork(NetworkShape((8, 6), advice="reasons"), game.observation, game.num_actions).eval()
+    seen = torch.from_numpy(observed(view, make_adviser("reasons", game)))
+    assert isinstance(network.trunk, ReasonTrunk)
+    network.trunk.settle(seen)
+    torch.nn.init.normal_(network.trunk.last, generator=generator)
+    with torch.no_grad():
+        plain = network.logits(seen)
+        assert torch.equal(network.ready().logits(seen), plain)
+        network.trunk.action.weight += 1
+        assert torch.equal(network.logits(seen), plain)  # it relies on weights that do not change
+        assert not torch.allclose(network.train().logits(seen), plain)
+
+
 def test_every_action_is_weighed_by_itself() -> None:
     """What a network says of an action depends on that action and the game, not on the other actions."""
     view = view_of("sluff", {})
@@ -201,6 +252,7 @@ def test_only_networks_with_a_choice_tell_it() -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_it_is_trained_saved_shipped_and_asked_again(name: str, tmp_path: Path) -> None:
     overrides = [*SMALL, "network.advice=reasons", "network.suits=null", "opponents=[]", "reward=difference"]
+    overrides += ["warm_start=null"]
     overrides += ["look_ahead={agent: heuristic, decisions: 900, part: 0.3, learn: worth, doubt: 0.01}"]
     model = run(name, out=tmp_path / "run", decisions=2500, overrides=overrides, console=Console(file=io.StringIO()))
     assert model.policy.network().trunk.last.abs().sum() > 0  # something was learned

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 import shipped_choices
 import torch
+from helpers import staggered
 from typer.testing import CliRunner
 
 from slopes_agents import make_agent, weights_file
+from slopes_agents.advice import make_adviser, needed, observed
 from slopes_agents.learned import HEADER, WEIGHTS, load_network, planes_of, read_file
-from slopes_agents.network import NetworkShape, PolicyNetwork
+from slopes_agents.network import NetworkShape, PolicyNetwork, masked
 from slopes_agents.weights_file import WEIGHTS_FORMAT, CheckpointError, pack_weights, shipped_weights
 from slopes_envs import Game, InformationSet, game_names, make_game, match_seed
 from slopes_training import ship
@@ -314,3 +316,21 @@ def test_weights_that_ship_see_and_choose_as_they_did(name: str) -> None:
         assert len(found) == len(choices) > 100 and (found == np.array(choices)).mean() > 0.99
     for rules, means in zip(shipped_choices.OPTIONS[name], written["shown"], strict=True):
         assert shipped_choices.shown(name, rules) == pytest.approx(means, abs=0.3)  # of 255
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_the_likeliest_action_is_that_of_the_highest_logit(name: str) -> None:
+    """Of what ships, whether it looks at observations or at advice alone."""
+    game = make_game(name)
+    network, state = load_network(shipped_weights(name), game), staggered(game, 400, 120)
+    view = InformationSet(game, state, np.maximum(state.seat, 0))
+    view = view.take(np.flatnonzero(view.legal.any(axis=1)))
+    legal, adviser = torch.from_numpy(view.legal), make_adviser(network.shape.advice, game)
+    everything, alone = (torch.from_numpy(see(view, adviser)) for see in (observed, needed))
+    with torch.inference_mode():
+        logits = network.logits(everything)
+        assert torch.equal(network.logits(alone), logits)
+        best = masked(logits, legal).argmax(dim=1)
+        assert torch.equal(network.likeliest(alone, legal), best)
+    assert (network.shape.advice is None) == (everything.shape == alone.shape)
+    assert best.unique().numel() > 2

@@ -57,7 +57,7 @@ class Network(_Strict):
     advice: AdviserName | None = Field(
         None,
         description="whose choice the network sees; or nothing but afterstates: how the turn can end (Slopes); "
-        "or reasons: what the rule-based player makes of every action (the trick games)",
+        "or reasons: what the rule-based player makes of every action (all games but Slopes)",
     )
     sharpness: PositiveFloat = Field(1.0, description="logits are so many times what the last layer gives")
 

@@ -25,7 +25,6 @@ from ..heuristic.slopes import (
     NO_CARDS,
     NO_KIND,
     NUMBER_CARDS,
-    ONE,
     SHOWS,
     UNSET,
     WILDS,
@@ -46,6 +45,7 @@ from ..heuristic.slopes import (
     ranked,
     reasons_for,
 )
+from ..planes import ONE
 from ..shown import NO_ACTION, as_bytes, one_hot
 
 Bytes = NDArray[np.uint8]
@@ -113,6 +113,8 @@ class Afterstates:
     ----------
     size
         Bytes that it shows of a game.
+    alone
+        True: networks look at nothing else.
 
     Raises
     ------
@@ -121,6 +123,7 @@ class Afterstates:
     """
 
     size = SIZE
+    alone = True
 
     def __init__(self, game: Game[Any, Any]) -> None:
         if game.name != GAME:

@@ -115,8 +115,12 @@ class AfterstateHead(nn.Module):
 
     def forward(self, encoded: Tensor) -> Tensor:
         """Logits, ``float32[B, A]``."""
+        return best_by_action(*self.scored(encoded), self.num_actions, NOT_THERE)
+
+    def scored(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
+        """Numbers of the actions that begin the ends, ``int64[B, K]``, and their scores, ``float32[B, K]``."""
         judged = Judged.of(encoded)
-        return best_by_action(judged.actions, judged.scores, self.num_actions, NOT_THERE)
+        return judged.actions, judged.scores
 
 
 class AfterstateValue(nn.Module):

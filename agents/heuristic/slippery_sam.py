@@ -22,7 +22,7 @@ Shape letters: **B** games, **N** turns.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +67,12 @@ class Stakes(DeterministicAgent):
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """Choose an action in every game."""
         sight = Sight(view)
-        choice = np.where(sight.staking, self.stake, self.bets(sight))
-        return chosen_actions(view, choice, sight.number("least"), sight.number("most"))
+        return self.action(sight, self.bets(sight))
+
+    def action(self, sight: Sight, bets: Ints) -> Ints:
+        """Numbers of actions, ``int64[B]``, for what :meth:`bets` said; stakes where a banker is to stake."""
+        choice = np.where(sight.staking, self.stake, bets)
+        return chosen_actions(sight.view, choice, sight.number("least"), sight.number("most"))
 
     @abstractmethod
     def bets(self, sight: Sight) -> Ints:
@@ -76,6 +80,16 @@ class Stakes(DeterministicAgent):
 
         Anything where a banker is to stake.
         """
+
+
+class Reasons(NamedTuple):
+    """What the player makes of N turns, in chips."""
+
+    least: Ints  # [N] bets that can be made; 0 if none
+    most: Ints
+    edge: Floats  # [N] of a chip bet now
+    redraw: Floats  # [N] a bet against the average next card, less the fee; minus infinity where nobody may redraw
+    hope: Floats  # [N] the same if a bad bet need not be made then
 
 
 class SlipperySamPlayer(Stakes):
@@ -94,26 +108,35 @@ class SlipperySamPlayer(Stakes):
 
     def bet(self, turns: Turns) -> Ints:
         """What to do in each turn, ``int64[N]``: one of the four choices of :mod:`slopes_agents.optimal`."""
-        least, most = self.amounts.bets(turns.bank, turns.chips)
-        edge = turns.edge
-        good = edge > 0
-        able = most > 0
+        return self.choice(turns, self.reasons(turns))
+
+    def choice(self, turns: Turns, reasons: Reasons) -> Ints:
+        """What to do in each turn for these reasons, ``int64[N]``, as :meth:`bet` says it."""
+        good, able = reasons.edge > 0, reasons.most > 0
         may_pass = ~able | (turns.redraws == REDRAWS)
         choice = np.where(may_pass & ~(able & good), PASS, np.where(good, GREATEST, LEAST))
-        now = np.where(choice == PASS, 0, np.where(good, most, least) * edge)
-        rows = np.flatnonzero((turns.redraws < REDRAWS) & (turns.chips >= turns.fee))
-        if len(rows):
-            better = self.next_card_worth(turns.take(rows)) - turns.fee[rows] > now[rows]
-            choice[rows[better]] = REDRAW
+        now = np.where(choice == PASS, 0, np.where(good, reasons.most, reasons.least) * reasons.edge)
+        choice[reasons.redraw > now] = REDRAW
         return choice
 
+    def reasons(self, turns: Turns) -> Reasons:
+        """What speaks for bets and for a redraw in each turn."""
+        redraw = np.full((2, len(turns)), -np.inf)
+        rows = np.flatnonzero((turns.redraws < REDRAWS) & (turns.chips >= turns.fee))
+        if len(rows):
+            redraw[:, rows] = self.next_card_worth(turns.take(rows)) - turns.fee[rows]
+        return Reasons(*self.amounts.bets(turns.bank, turns.chips), turns.edge, *redraw)
+
     def next_card_worth(self, turns: Turns) -> Floats:
-        """Chips that a bet against the average next card brings once the fee has been paid, ``float64[N]``."""
+        """Chips that a bet against the average next card brings once the fee has been paid, ``float64[2, N]``.
+
+        If a bad bet must be made then, and if it need not.
+        """
         least, most = self.amounts.bets(turns.bank + turns.fee, turns.chips - turns.fee)
         left = turns.unseen - 1
         gains, losses = (table[left, turns.counts].sum(axis=0) for table in (GAINS, LOSSES))
-        worth: Floats = (most * gains + least * losses) / turns.unseen
-        return worth
+        hope = most * gains / turns.unseen
+        return np.stack([hope + least * losses / turns.unseen, hope])
 
 
 AGENT = SlipperySamPlayer

@@ -65,6 +65,7 @@ from slopes_envs.games.slippery_slope import (
 )
 
 from ..base import DeterministicAgent
+from ..planes import ONE, place_of_bit, read_planes
 
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint32]
@@ -164,25 +165,19 @@ def _count(bits: NDArray[Any]) -> Ints:
     return counts
 
 
-def _bit_sets(plane: NDArray[np.uint8]) -> Bits:
-    """Card planes ``uint8[…, 30]`` as bit sets ``uint32[…]``."""
-    padded = np.zeros((*plane.shape[:-1], 32), dtype=np.uint8)
-    padded[..., :CARDS] = plane
-    words: Bits = np.packbits(padded, axis=-1, bitorder="little").view("<u4")[..., 0]
-    return words
-
-
 def _as_action(card: Bits) -> Ints:
     """Action numbers of sets of one card; 0, which is a bid and changes no trick, for the empty set."""
     return np.where(card == 0, 0, _count(card - np.uint32(1)) + BIDS)
 
 
+PLANES = ("hand", "seen", "table", "voids", "leader", "bids", "needed")
+
+
 def read(view: InformationSet) -> Knowledge:
-    """Put together what the seats know, all of it from the named planes of their observations."""
-    planes = view.features
-    hand = _bit_sets(planes["hand"])
-    seen = _bit_sets(planes["seen"]).T
-    table = _bit_sets(planes["table"]).T
+    """Put together what the seats know, all of it from their observations."""
+    planes = read_planes(view, PLANES)
+    hand = planes["hand"][0].astype(np.uint32)
+    seen, table = (planes[name].astype(np.uint32) for name in ("seen", "table"))
     # Who is to play third sees the cards of seats 1 and 2, in this order; who is second sees the card of seat 2.
     third = table[1] != 0
     first_card = _as_action(np.where(third, table[1], table[2]))
@@ -193,13 +188,13 @@ def read(view: InformationSet) -> Knowledge:
         hand=hand,
         out=ALL_CARDS & ~(hand | np.bitwise_or.reduce(seen, axis=0)),
         cards_left=HAND - _count(seen),
-        voids=np.packbits(planes["voids"], axis=-1, bitorder="little")[..., 0].T.astype(np.int64),
+        voids=planes["voids"].astype(np.int64),
         context=TRICKS.context[second_code].astype(np.int64),
         best=np.maximum(TRICKS.strength[first_card], TRICKS.strength[second_code]).astype(np.int64),
         to_come=2 - (table[1:] != 0).sum(axis=0),
-        leads=planes["leader"][:, 0] != 0,
-        bid=planes["bids"][:, 0].argmax(axis=1),
-        needed=planes["needed"].argmax(axis=1) - HAND,
+        leads=planes["leader"][0] & ONE != 0,
+        bid=place_of_bit(planes["bids"][0], 0),
+        needed=place_of_bit(planes["needed"][0], 0) - HAND,
     )
 
 

@@ -58,7 +58,7 @@ from slopes_envs.games.slopes import (
 )
 
 from ..base import DeterministicAgent, where_free
-from ..planes import PackedPlanes
+from ..planes import ONE, place_of_bit, read_planes
 from ..ragged import behind, best_first, best_of, place_of
 
 Ints = NDArray[np.int64]
@@ -80,7 +80,7 @@ def _in_lanes(bits: int) -> int:
     return sum(bits << LANE * colour for colour in range(COLOURS))
 
 
-NO_CARDS, ONE, PAIR, TEN_BITS = _u(0), _u(1), _u(2), _u(ALL)
+NO_CARDS, PAIR, TEN_BITS = _u(0), _u(2), _u(ALL)
 ANY_CARD = ~NO_CARDS
 NUMBER_CARDS = _u(_in_lanes(ALL))
 STEPPERS = _u(_in_lanes(ALL - 1))  # cards that take and bear steps of two: all numbers but 0
@@ -159,6 +159,13 @@ BITS_OF_NUMBER: Words = np.array([_counting_bits(number) for number in range(NUM
 BITS_OF_KIND: Words = np.array([_counting_bits(face) for face in range(SKIP, WILD)], dtype=np.uint64)
 
 
+EACH_PILE: Words = np.arange(PILES, dtype=np.uint64)[:, None]
+PLANES = (
+    *("hand", "played", "known", "hand_sizes", "stock", "top_face", "top_colour", "frozen", "begun"),
+    *("phase", "to_move", "turns"),
+)
+
+
 @dataclass(frozen=True)
 class Sight:
     """What the seats see of B games.  Own pile and own seat come first."""
@@ -175,12 +182,6 @@ class Sight:
     cards: Ints  # [2, B] cards held, by seat
     likely: NDArray[np.float32]  # [B, 10] expected cards of each number in the other's hand, as far as they count
     turns: Ints  # [B] finished
-
-
-def _places(groups: Words, none: int) -> Ints:
-    """Which feature of each one-hot group is set, ``none`` if none is: ``int64[G, B]`` from ``uint64[G, B]``."""
-    places: Ints = np.minimum(np.bitwise_count(groups - ONE), none).astype(np.int64)
-    return places
 
 
 def _even_bits(words: Words) -> Words:
@@ -212,28 +213,27 @@ def _counts(halves: Words, bits: Words) -> NDArray[np.uint8]:
 
 def look(view: InformationSet) -> Sight:
     """Put together what the seats see, all of it from their observations."""
-    seen_by = PackedPlanes(view)
-    hand, played, known = (seen_by.groups(name) for name in ("hand", "played", "known"))
+    planes = read_planes(view, PLANES)
+    hand, played, known = planes["hand"], planes["played"], planes["known"]
     (low, high), (low_twins, high_twins) = (
         [_even_bits((half & coloured) >> shift) for half, coloured in zip(hand, COLOURED_BITS, strict=True)]
         for shift in (_u(0), ONE)
     )
     wilds = [np.bitwise_count(hand[1] >> shift & _u(15)) for shift in WILD_SHIFTS]
-    cards = seen_by.groups("hand_sizes").view(np.int64)
-    phase = seen_by.group("phase")
+    cards = planes["hand_sizes"].view(np.int64)
     return Sight(
         hand=low | high << _u(HALF_CARDS),
         twins=low_twins | high_twins << _u(HALF_CARDS),
         specials=np.concatenate([_counts(hand, BITS_OF_KIND), wilds]).astype(np.int64),
-        face=_places(seen_by.groups("top_face"), NOTHING),
-        colour=_places(seen_by.groups("top_colour"), ANY_COLOUR),
-        frozen=seen_by.groups("frozen"),
-        begun=seen_by.groups("begun", PILES, 1),
-        swapping=phase == 2,
-        to_move=seen_by.group("to_move") == 1,
+        face=place_of_bit(planes["top_face"], NOTHING),
+        colour=place_of_bit(planes["top_colour"], ANY_COLOUR),
+        frozen=planes["frozen"],
+        begun=planes["begun"][0] >> EACH_PILE & ONE,
+        swapping=planes["phase"][0] == 2,
+        to_move=planes["to_move"][0] == 1,
         cards=cards,
-        likely=_likely(hand, played, known, cards[1], seen_by.group("stock").view(np.int64)),
-        turns=seen_by.group("turns").view(np.int64),
+        likely=_likely(hand, played, known, cards[1], planes["stock"][0].view(np.int64)),
+        turns=planes["turns"][0].view(np.int64),
     )
 
 

@@ -59,7 +59,7 @@ from slopes_envs.games.sloppy_seconds import (
 )
 
 from ..base import DeterministicAgent
-from ..planes import PackedPlanes
+from ..planes import read_planes
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -225,20 +225,21 @@ def _count(bits: NDArray[Any]) -> Ints:
     return counts
 
 
+PLANES = ("hand", "seen", "table", "follow", "first_broken", "trump", "winning", "voids", "points")
+
+
 def read(view: InformationSet) -> Sight:
     """Put together what the seats know, all of it from their observations."""
-    planes, batch, p = PackedPlanes(view), len(view), view.game.num_players
-    hand = planes.group("hand")
-    seen, table = planes.groups("seen", p), planes.groups("table", p)
+    planes, batch, p = read_planes(view, PLANES), len(view), view.game.num_players
+    hand, seen, table = planes["hand"][0], planes["seen"], planes["table"]
     on_table = np.bitwise_or.reduce(table, axis=0)
     led, first_broken, trump, winner = (
-        SUIT_NUMBER[planes.group(name).view(np.int64)] for name in ("follow", "first_broken", "trump", "winning")
+        SUIT_NUMBER[planes[name][0].view(np.int64)] for name in ("follow", "first_broken", "trump", "winning")
     )
     # A card that is out is with the seats that may hold its suit, in proportion to their cards.
-    may_hold = ~(planes.groups("voids", p).astype(np.uint8)[:, None] >> SUIT) & 1
+    may_hold = ~(planes["voids"].astype(np.uint8)[:, None] >> SUIT) & 1
     may_hold[0] = 0
     room = (len(CARDS[p]) // p - np.bitwise_count(seen)).astype(np.float32)[:, None] * may_hold
-    points = planes.groups("points", p, 8 * SUITS).astype("<u4").view(np.uint8).reshape(p, batch, SUITS)
     winning = table[np.maximum(winner, 0), np.arange(batch)]
     suit, rank = np.divmod(_count(winning - (winning != 0)), RANKS)
     height = np.where(rank == 0, RANKS, rank)
@@ -246,7 +247,7 @@ def read(view: InformationSet) -> Sight:
         hand=hand,
         out=_all_cards(p) & ~(hand | np.bitwise_or.reduce(seen, axis=0)),
         holds=(room / np.maximum(room.sum(axis=0), 1)).astype(np.float32),
-        points=points.swapaxes(1, 2).astype(np.float32, order="C"),
+        points=planes["points"].reshape(p, SUITS, batch).astype(np.float32),
         pot=POINTS_OF[suits_of(on_table)],
         to_come=p - 1 - _count(on_table),
         context=CONTEXT[led + 1, first_broken + 1, trump + 1],

@@ -61,7 +61,6 @@ from slopes_envs.games.sluff import (
     EXTRA,
     MADE,
     MAX_HAND,
-    MAX_SEATS,
     NUMBERS,
     SLUFF,
     SLUFFED,
@@ -69,6 +68,7 @@ from slopes_envs.games.sluff import (
 )
 
 from ..base import DeterministicAgent
+from ..planes import ONE, place_of_bit, read_planes
 
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint64]
@@ -86,24 +86,13 @@ COLOUR_CARDS: Bits = np.array([DECK.suit_bits(colour) for colour in range(COLOUR
 _SAME_COLOUR = COLOUR[:, None] == COLOUR
 HIGHER: Bits = np.array([bits_of(np.flatnonzero(row)) for row in _SAME_COLOUR & (HEIGHT[:, None] < HEIGHT)], np.uint64)
 LOWER: Bits = np.array([bits_of(np.flatnonzero(row)) for row in _SAME_COLOUR & (HEIGHT[:, None] > HEIGHT)], np.uint64)
-# A card on the table is seen as a set of 4 + 14, its colour and its number; these weights make it a card plus 1, or 0.
-CARD_OF_SET: Floats = np.array([*(1 + NUMBERS * colour for colour in range(COLOURS)), *range(NUMBERS)], np.float32)
-SIGNED: Floats = np.array([1, 2, 4, 8, 16, 32, 64, -128], np.float32)  # weights of a whole number's bits
-
-
-def bit_sets(plane: NDArray[np.uint8]) -> Bits:
-    """Card planes ``uint8[B, 2, 56]`` as bit sets ``uint64[2, B]``."""
-    packed = np.packbits(np.ascontiguousarray(plane), axis=None, bitorder="little")
-    padded = np.zeros((len(plane), 2, 8), dtype=np.uint8)
-    padded[..., : CARDS // 8] = packed.reshape(-1, 2, CARDS // 8)
-    words: Bits = padded.view("<u8")[..., 0].T
-    return words
-
-
-def decoded(plane: NDArray[np.uint8], weights: Floats) -> Ints:
-    """Weighted sums over the last axis of a plane, ``int64[…]``, as a product of matrices: quick, and exact here."""
-    numbers: Ints = (plane.astype(np.float32) @ weights).astype(np.int64)
-    return numbers
+# A card on the table is seen as a set of 4 + 14: its colour and its number.
+COLOUR_BITS = np.uint64((1 << COLOURS) - 1)
+EACH_COLOUR: Bits = np.arange(COLOURS, dtype=np.uint64)[:, None]
+PLANES = (
+    *("hand", "gone", "table", "winning", "follow", "bids", "sluff_intact", "voids"),
+    *("team_bid", "team_needs", "tricks_left"),
+)
 
 
 def held(cards: Bits) -> tuple[Ints, Ints]:
@@ -172,39 +161,40 @@ def _by_team(seats: NDArray[Any]) -> Ints:
 
 
 def read(view: InformationSet) -> Knowledge:
-    """Put together what the seats know, all of it from the named planes of their observations."""
-    planes, seats = view.features, view.game.num_players
-    hand, twice = bit_sets(planes["hand"])
-    gone, gone_twice = bit_sets(planes["gone"])
-    one, two = _deck(seats)
+    """Put together what the seats know, all of it from their observations."""
+    planes, batch = read_planes(view, PLANES), len(view)
+    hand, twice = planes["hand"]
+    gone, gone_twice = planes["gone"]
+    one, two = _deck(view.game.num_players)
     seen_once, seen_twice = hand | gone, twice | gone_twice | (hand & gone)
-    table = decoded(planes["table"][:, :seats], CARD_OF_SET)
-    to_come = table.T == 0
+    table = planes["table"]
+    to_come = table == 0
     to_come[0] = False
-    colour = decoded(planes["follow"], np.arange(1, COLOURS + 1, dtype=np.float32)) - 1
-    winner = decoded(planes["winning"], np.arange(MAX_SEATS, dtype=np.float32))
-    bids = planes["bids"][:, :seats]
-    has_bid = decoded(bids, np.ones(bids.shape[2], np.float32)).T
-    sluffed = bids[:, :, SLUFF].T != 0
-    intact = planes["sluff_intact"][:, :seats, 0].T != 0
+    winner = place_of_bit(planes["winning"][0], 0)
+    best = table[winner, np.arange(batch)]
+    top = NUMBERS * place_of_bit(best & COLOUR_BITS) + place_of_bit(best >> np.uint64(COLOURS))
+    bids = planes["bids"]
+    sluffed = bids >> np.uint64(SLUFF) & ONE != 0
+    intact = planes["sluff_intact"] != 0
+    team_bid, team_needs = (planes[name].astype(np.uint8).view(np.int8) for name in ("team_bid", "team_needs"))
     return Knowledge(
         hand=hand,
         twice=twice,
         out=(two & ~seen_twice) | (one & ~seen_once),
         out_twice=two & ~seen_once,
-        led=colour,
-        top=table[np.arange(len(view)), winner] - 1,
+        led=place_of_bit(planes["follow"][0]),
+        top=np.where(best == 0, -1, top),
         winner=winner,
         to_come=to_come,
         cards_left=_count(hand, twice),
-        void=planes["voids"][:, :seats].transpose(1, 2, 0) != 0,
+        void=planes["voids"][:, None] >> EACH_COLOUR & ONE != 0,
         is_sluffer=intact,
-        tricks_left=decoded(planes["tricks_left"], np.ones(MAX_HAND, np.float32)),
-        bid=decoded(planes["team_bid"], SIGNED).T,
-        needs=decoded(planes["team_needs"], SIGNED).T,
+        tricks_left=np.bitwise_count(planes["tricks_left"][0]).astype(np.int64),
+        bid=team_bid.astype(np.int64),
+        needs=team_needs.astype(np.int64),
         intact=_by_team(intact),
         broken=_by_team(sluffed & ~intact),
-        numbers=_by_team(has_bid - sluffed),
+        numbers=_by_team((bids != 0) & ~sluffed),
     )
 
 

@@ -1,9 +1,9 @@
 """What the rule-based player makes of every action, as the input of a network.
 
 A rule-based player weighs actions by a few numbers: who is likely to win the trick, what it is worth, what the card
-would be worth later.  It adds them up in one fixed way.  A network that sees these numbers of every legal action, and
-what the player makes of the position, has to learn no more than how to add them up better; the same weights look at
-every action.
+would be worth later; or how likely a bet is to win.  It adds them up in one fixed way.  A network that sees these
+numbers of every legal action, and what the player makes of the position, has to learn no more than how to add them up
+better; the same weights look at every action.
 
 Shape letters: **B** games, **K** actions that are shown of a game (:data:`WAYS`), **L** legal actions of all games
 together, **F** features of an action (:data:`OF_ACTION`), **G** of a game (:data:`OF_GAME`).
@@ -21,7 +21,7 @@ from slopes_envs import Game, InformationSet
 
 from ..ragged import place_of
 from ..shown import NO_ACTION
-from . import slippery_slope, sloppy_seconds, sluff
+from . import slippery_sam, slippery_slope, sloppy_seconds, sluff
 from .scales import Weighed
 
 WAYS = 17
@@ -34,6 +34,7 @@ CHOSEN = 0
 """The feature of an action that is 1 for the one that the rule-based player chooses."""
 
 _PLAYERS: dict[str, Callable[[Game[Any, Any]], Callable[[InformationSet], Weighed]]] = {
+    "slippery_sam": slippery_sam.weigher,
     "slippery_slope": slippery_slope.weigher,
     "sloppy_seconds": sloppy_seconds.weigher,
     "sluff": sluff.weigher,
@@ -49,14 +50,17 @@ class ReasonAdviser:
     ----------
     size
         Bytes that it shows of a game.
+    alone
+        True: networks look at nothing else.
 
     Raises
     ------
     ValueError
-        For a game whose rule-based player does not tell its reasons.
+        For a game whose rule-based player does not tell its reasons, or with too many actions to show.
     """
 
     size = SIZE
+    alone = True
 
     def __init__(self, game: Game[Any, Any]) -> None:
         if game.name not in _PLAYERS:

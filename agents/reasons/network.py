@@ -7,6 +7,7 @@ game, **A** actions, **H** width of the last hidden layer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +29,7 @@ class ReasonTrunk(nn.Module):
 
     mean: Tensor
     spread: Tensor
+    _folded: tuple[Tensor, Tensor, Tensor] | None = None
 
     def __init__(self, widths: Sequence[int]) -> None:
         super().__init__()
@@ -69,13 +71,28 @@ class ReasonTrunk(nn.Module):
         for_bytes = weights / (FULL * self.spread[features])
         return for_bytes, -FULL * (for_bytes @ self.mean[features])
 
+    def _fold(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The first layer's weights for bytes of actions and of games, and its biases."""
+        by_action, bias = self._for_bytes(self.action.weight, slice(OF_ACTION))
+        by_game, more = self._for_bytes(self.game.weight, slice(OF_ACTION, None))
+        return by_action, by_game, bias + more + self.action.bias
+
+    def fold(self) -> None:
+        """Do once what is done for every move otherwise: weights must not change from now on.  ``train()`` ends it."""
+        with torch.no_grad():
+            self._folded = self._fold()
+
+    def train(self, mode: bool = True) -> Self:
+        """Begin or end training; weights may change."""
+        self._folded = None
+        return super().train(mode)
+
     def for_policy(self, observations: Tensor) -> Tensor:
         """The same without the layer for the value, ``float32[B, 3 K]``: what a move takes."""
         actions, of_actions, of_games = parts(observations[:, -SIZE:])
         places = Places.of(actions)
-        by_action, bias = self._for_bytes(self.action.weight, slice(OF_ACTION))
-        by_game, more = self._for_bytes(self.game.weight, slice(OF_ACTION, None))
-        games = nn.functional.linear(of_games.float(), by_game, bias + more + self.action.bias)
+        by_action, by_game, bias = self._folded or self._fold()
+        games = nn.functional.linear(of_games.float(), by_game, bias)
         hidden = games.index_select(0, places.row).addmm_(places.gather(of_actions), by_action.T).relu_()
         scores = places.spread(self.hidden(hidden) @ self.last[:-1] + self.last[-1], NOT_THERE)
         return torch.cat([scores, of_actions[..., CHOSEN].float() / FULL, actions.float()], dim=1)
@@ -97,8 +114,13 @@ class ReasonHead(nn.Module):
 
     def forward(self, encoded: Tensor) -> Tensor:
         """Logits, ``float32[B, A]``."""
+        actions, scores = self.scored(encoded)
+        return best_by_action(actions.long(), scores, self.num_actions, NOT_THERE)
+
+    def scored(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
+        """Numbers of the actions that are shown and their logits, each ``float32[B, K]``."""
         scores, choices, actions = encoded[:, : 3 * WAYS].reshape(-1, 3, WAYS).unbind(dim=1)
-        return best_by_action(actions.long(), scores + self.trust * choices, self.num_actions, NOT_THERE)
+        return actions, scores + self.trust * choices
 
 
 class ReasonValue(nn.Module):

@@ -79,7 +79,6 @@ from ..game import (
     as_seats,
     common_fields,
     first_seats,
-    one_seat,
     option,
     parse_hand_object,
 )
@@ -740,12 +739,6 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
             self._deal(state, rows)
 
     # -- what a seat knows -----------------------------------------------------------------------------------------
-
-    def observe(self, state: SlipperySamState, seats: ArrayLike, out: Observation | None = None) -> Observation:
-        if len(state) == 1:
-            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, self.num_players)), out)
-        seats = as_seats(seats, len(state), self.num_players)
-        return self.observation.pack(len(state), self._values(state, seats), out)
 
     def observe_all(self, state: SlipperySamState, seats: ArrayLike, out: Observation | None = None) -> Observation:
         seats = as_seats(seats, len(state), self.num_players)

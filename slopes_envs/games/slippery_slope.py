@@ -65,7 +65,6 @@ from ..game import (
     as_seats,
     common_fields,
     first_seats,
-    one_seat,
     option,
     parse_hand_object,
 )
@@ -398,11 +397,6 @@ class SlipperySlope(Game[SlipperySlopeState, SlipperySlopeRules]):
             self._deal(state, on)
 
     # -- what a seat knows -----------------------------------------------------------------------------------------
-
-    def observe(self, state: SlipperySlopeState, seats: ArrayLike, out: Observation | None = None) -> Observation:
-        if len(state) == 1:
-            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, P)), out)
-        return self.observation.pack(len(state), self._values(state, as_seats(seats, len(state), P)), out)
 
     def observe_all(self, state: SlipperySlopeState, seats: ArrayLike, out: Observation | None = None) -> Observation:
         seats = as_seats(seats, len(state), P)

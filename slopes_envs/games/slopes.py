@@ -82,7 +82,6 @@ from ..game import (
     as_seats,
     common_fields,
     first_seats,
-    one_seat,
     option,
     parse_hand_object,
 )
@@ -896,22 +895,17 @@ class Slopes(Game[SlopesState, SlopesRules]):
 
     # -- what a seat knows -----------------------------------------------------------------------------------------
 
-    def observe(self, state: SlopesState, seats: ArrayLike, out: Observation | None = None) -> Observation:
-        if len(state) == 1:
-            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, P)), out)
-        return self.observation.pack(len(state), self._values(state, seats), out)
-
     def observe_all(self, state: SlopesState, seats: ArrayLike, out: Observation | None = None) -> Observation:
+        seats = as_seats(seats, len(state), P)
         values = self._values(state, seats)
-        own = row_starts(len(state), P) + as_seats(seats, len(state), P)
+        own = row_starts(len(state), P) + seats
         values["other_hand"] = _halves(state.hands.reshape(-1, 2).take(own ^ 1, axis=0))
         next_card = np.minimum(state.next_card, SIZE - 1) + row_starts(len(state), SIZE)
         values["next_card"] = np.where(state.next_card < SIZE, state.stock.reshape(-1)[next_card], -1)
         return self.observation_all.pack(len(state), values, out)
 
-    def _values(self, state: SlopesState, seats: ArrayLike) -> dict[str, Any]:
+    def _values(self, state: SlopesState, seats: NDArray[np.int64]) -> dict[str, Any]:
         b = len(state)
-        seats = as_seats(seats, b, P)
         own = row_starts(b, P) + seats
         both = np.stack([own, own ^ 1])  # places of the own seat and of the other
         piles = PILE.reshape(P, PILES).T.take(seats, axis=1)

@@ -70,7 +70,6 @@ from ..game import (
     as_seats,
     common_fields,
     first_seats,
-    one_seat,
     option,
     parse_hand_object,
 )
@@ -509,12 +508,6 @@ class Sluff(Game[SluffState, SluffRules]):
         return state.hand[rows] >= self.num_players, np.zeros(len(rows), np.bool_)
 
     # -- what a seat knows -----------------------------------------------------------------------------------------
-
-    def observe(self, state: SluffState, seats: ArrayLike, out: Observation | None = None) -> Observation:
-        if len(state) == 1:
-            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, self.num_players)), out)
-        seats = as_seats(seats, len(state), self.num_players)
-        return self.observation.pack(len(state), self._values(state, seats), out)
 
     def observe_all(self, state: SluffState, seats: ArrayLike, out: Observation | None = None) -> Observation:
         seats = as_seats(seats, len(state), self.num_players)
