@@ -37,23 +37,24 @@ def as_bytes(parts: Sequence[NDArray[Any]], count: int) -> NDArray[np.uint8]:
     count
         N, which may be 0.
     """
-    rows = [part if part.ndim == 2 else part.reshape(prod(part.shape[:-1]), count) for part in parts]
     runs = [
-        _all_or_nothing(np.concatenate(list(run))) if certain else _rounded(list(run))
-        for certain, run in groupby(rows, lambda row: row.dtype == np.bool_)
+        _all_or_nothing(np.concatenate(list(run), axis=None)) if certain else _rounded(list(run))
+        for certain, run in groupby(parts, lambda part: part.dtype == np.bool_)
     ]
-    return np.ascontiguousarray(np.concatenate(runs).T)
+    if count == 0:
+        return np.empty((0, sum(prod(part.shape[:-1]) for part in parts)), dtype=np.uint8)
+    return np.ascontiguousarray(np.concatenate(runs).reshape(-1, count).T)
 
 
-def _all_or_nothing(rows: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    bytes_ = rows.view(np.uint8)
+def _all_or_nothing(flags: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    bytes_ = flags.view(np.uint8)
     bytes_ *= FULL
     return bytes_
 
 
-def _rounded(rows: Sequence[NDArray[Any]]) -> NDArray[np.uint8]:
-    table = np.concatenate(rows, dtype=np.float32, casting="unsafe")
-    np.clip(table, 0, 1, out=table)
-    table *= FULL
-    np.rint(table, out=table)
-    return table.astype(np.uint8)
+def _rounded(parts: Sequence[NDArray[Any]]) -> NDArray[np.uint8]:
+    numbers = np.concatenate(parts, axis=None, dtype=np.float32, casting="unsafe")
+    np.clip(numbers, 0, 1, out=numbers)
+    numbers *= FULL
+    np.rint(numbers, out=numbers)
+    return numbers.astype(np.uint8)

@@ -49,6 +49,13 @@ def signed(values: Any, most: float) -> Any:
     return 0.5 + values / (2 * most)
 
 
-def at_scales(values: NDArray[Any], scales: Sequence[float]) -> list[NDArray[Any]]:
-    """The same numbers by several units: small differences and large ones both show."""
-    return [values / np.float32(scale) for scale in scales]
+def at_scales(values: NDArray[Any], scales: Sequence[float]) -> NDArray[Any]:
+    """The same numbers by several units: small differences and large ones both show.
+
+    Returns
+    -------
+    As many more at the first axis: ``[scales, …]``
+    """
+    units = np.array(scales, dtype=np.float32).reshape(-1, *[1] * values.ndim)
+    by_scale: NDArray[Any] = values / units
+    return by_scale

@@ -87,7 +87,7 @@ def _of_actions(
         is_amount & (amount == most),
         amount / unit,
         signed(worth, 1.0),
-        *at_scales(distance, NEAR),
+        at_scales(distance, NEAR),
     ]
     return as_bytes(parts, len(row))
 
@@ -116,11 +116,11 @@ def _of_games(player: SlipperySamPlayer, sight: Sight, turns: Turns, reasons: Re
         turns.unseen / SIZE,
         signed(reasons.edge, 1.0),
         *(signed(gain, scale) for gain in gains for scale in GAINS),
-        *at_scales(turns.fee / bank, SMALL),
-        *at_scales(reasons.least / bank, SMALL),
+        at_scales(turns.fee / bank, SMALL),
+        at_scales(reasons.least / bank, SMALL),
         reasons.most / bank,
-        *at_scales(chips / bank, LARGE),
-        *at_scales(chips / rules.starting_chips, LARGE),
+        at_scales(chips / bank, LARGE),
+        at_scales(chips / rules.starting_chips, LARGE),
         bettors / np.maximum(chips, 1),
         (bettors > 0).mean(axis=0),
     ]

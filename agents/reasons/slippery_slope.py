@@ -79,7 +79,7 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
     left = np.maximum(c.left, 1)
     parts = [
         first_of_the_best(row, distance),
-        *at_scales(distance, NEAR),
+        at_scales(distance, NEAR),
         reasons.chance,
         signed(reasons.if_won - reasons.if_lost, 8),
         reasons.made_won,
@@ -117,7 +117,7 @@ def _of_bids(reasons: BidReasons, floor: Ints, ceiling: Ints) -> Bytes:
         first_of_the_best(row, distance),
         np.ones(batch * BIDS),
         bids / HAND,
-        *at_scales(distance, NEAR[1:]),
+        at_scales(distance, NEAR[1:]),
         reasons.made.reshape(-1),
         reasons.miss.reshape(-1) / 5,
         signed(bids - floors, HAND),

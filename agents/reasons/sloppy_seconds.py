@@ -80,7 +80,7 @@ def _of_cards(sight: Sight, choices: Choices, reasons: Reasons, batch: int) -> B
     standing = _standing(sight)
     parts = [
         first_of_the_best(row, distance),
-        *at_scales(distance, NEAR),
+        at_scales(distance, NEAR),
         _for_all_seats(reasons.win),
         _for_all_seats(signed(reasons.by_winner - reasons.by_winner.mean(axis=0), 30)),
         c.holder == 0,

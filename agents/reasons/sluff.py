@@ -79,8 +79,8 @@ def _of_cards(know: Knowledge, choices: Choices, reasons: Reasons, batch: int) -
     distance = behind(row, reasons.worth, batch)
     parts = [
         first_of_the_best(row, distance),
-        *at_scales(distance, NEAR),
-        *at_scales(behind(row, reasons.trick, batch), NEAR[1:]),
+        at_scales(distance, NEAR),
+        at_scales(behind(row, reasons.trick, batch), NEAR[1:]),
         reasons.roles,
         reasons.own,
         reasons.later,
@@ -114,7 +114,7 @@ def _of_bids(player: SluffPlayer, seen: Prospects, row: Ints, number: Ints, chos
         number / MAX_HAND,
         np.where(sluff, 0, signed(more, 4)),
         np.where(sluff, 0, signed(more, MAX_HAND)),
-        *(seen.is_last[row] * each for each in at_scales(behind(row, score.astype(np.float32), len(seen.tricks)), FAR)),
+        seen.is_last[row] * at_scales(behind(row, score.astype(np.float32), len(seen.tricks)), FAR),
     ]
     return as_bytes(parts, len(row))
 
@@ -147,7 +147,7 @@ def _of_play(know: Knowledge, players: int, priced: Prices) -> Bytes:
         alive,
         MAKES[know.tricks_left, others_need, needs],
         signed(worth, 250),
-        *at_scales(worth[OURS] - worth[THEIRS], NEAR[1:]),
+        at_scales(worth[OURS] - worth[THEIRS], NEAR[1:]),
         know.led < 0,
         know.led == BLACK,
         one_hot(np.where(know.top < 0, -1, role), len(worth)),
