@@ -1,4 +1,4 @@
-"""What a network sees behind the observation: what a rule-based player makes of it.
+"""What a network sees behind the observation, or in its place: what a rule-based player makes of it.
 
 - ``greedy``, ``heuristic``: which action that player chooses.  The policy begins close to that choice and learns where
   to depart from it (residual policy learning, Silver et al. 2018).
@@ -77,9 +77,10 @@ def observed(view: InformationSet, adviser: Adviser | None) -> NDArray[np.uint8]
     """What a network sees: the observation, ``uint8[B, D]``, with the advice behind it."""
     if adviser is None:
         return view.observations
-    return np.concatenate([view.observations, adviser.advise(view)], axis=1)
+    advice = adviser.advise(view)  # first, for it may ask for the observations as words
+    return np.concatenate([view.observations, advice], axis=1)
 
 
 def needed(view: InformationSet, adviser: Adviser | None) -> NDArray[np.uint8]:
-    """What a network looks at of it: the same, or the advice alone, ``uint8[B, …]``."""
+    """What a network uses of :func:`observed`: all of it, or the advice if that is meant to stand alone."""
     return adviser.advise(view) if adviser is not None and adviser.alone else observed(view, adviser)

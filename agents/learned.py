@@ -48,8 +48,7 @@ class LearnedAgent(Agent):
     Parameters
     ----------
     network
-        Observations, with advice behind them if there is an adviser, or the advice alone if it is meant so, to logits
-        and values.
+        What :func:`.advice.needed` gives to logits and values.
     adviser
         Whose advice the network sees.
     """
@@ -89,13 +88,12 @@ class LearnedAgent(Agent):
         return where_free(view, self._likeliest if self.mode == "greedy" else self._sampled)
 
     def _likeliest(self, view: InformationSet) -> NDArray[np.int64]:
-        with torch.inference_mode():
-            if isinstance(self.network, PolicyNetwork):
+        if isinstance(self.network, PolicyNetwork):
+            with torch.inference_mode():
                 best = self.network.likeliest(self._seen(view), torch.from_numpy(view.legal))
-            else:
-                logits, legal = self._logits(view)
-                best = masked(logits, legal).argmax(dim=1)
-            actions: NDArray[np.int64] = best.numpy()
+        else:
+            best = masked(*self._logits(view)).argmax(dim=1)
+        actions: NDArray[np.int64] = best.numpy()
         return actions
 
     def _sampled(self, view: InformationSet) -> NDArray[np.int64]:

@@ -460,9 +460,9 @@ class PolicyNetwork(nn.Module):
         return hidden
 
     def likeliest(self, observations: Tensor, legal: Tensor) -> Tensor:
-        """The likeliest of the legal actions (``bool[B, A]``) of each game, the first of equal ones: ``int64[B]``.
+        """The likeliest of the legal actions (``bool[B, A]``) of each game, which has one at least: ``int64[B]``.
 
-        Every game has one at least.
+        Of equal ones it is the first, or the one that is shown first.
         """
         head = self.action_net.inner if isinstance(self.action_net, SharpHead) else self.action_net
         if not isinstance(head, AfterstateHead | ReasonHead):

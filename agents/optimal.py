@@ -122,24 +122,16 @@ class Amounts:
         self.min_bet, self.min_stake = rules.min_bet, rules.min_stake
         self._fee = None if rules.fee == "fifth" else min(int(rules.fee), rules.num_players * rules.starting_chips + 1)
         self._levels: Levels | None = None
-        self._from_least_to_most = True
-        if not isinstance(rules.bet_levels, str):
-            self._levels = Levels(rules.bet_levels, rules.num_players * rules.starting_chips)
-            self._from_least_to_most = (rules.bet_levels[0], rules.bet_levels[-1]) == (0, 1)
+        if not isinstance(rules.bet_levels, str) and (rules.bet_levels[0], rules.bet_levels[-1]) != (0, 1):
+            self._levels = Levels((rules.bet_levels[0], rules.bet_levels[-1]), rules.num_players * rules.starting_chips)
 
     def _offered(self, least: Ints, most: Ints) -> tuple[Ints, Ints]:
-        if self._levels is None or self._from_least_to_most:
-            return least, most
-        room = (most - least).reshape(-1)
-        first, last = np.zeros(room.size, np.int64), np.full(room.size, len(self._levels) - 1)
-        parts = [self._levels.parts(room, which).reshape(least.shape) for which in (first, last)]
-        return least + parts[0], least + parts[1]
-
-    def of_actions(self, actions: Ints, least: Ints, most: Ints) -> Ints:
-        """Chips that actions stand for which are amounts from ``least`` to ``most``; anything for other actions."""
         if self._levels is None:
-            return actions
-        return least + self._levels.parts(np.maximum(most - least, 0), np.minimum(actions, len(self._levels) - 1))
+            return least, most
+        room = most - least
+        first, last = np.zeros(room.size, np.int64), np.ones(room.size, np.int64)
+        parts = [self._levels.parts(room.reshape(-1), which).reshape(room.shape) for which in (first, last)]
+        return least + parts[0], least + parts[1]
 
     def bets(self, bank: Ints, chips: Ints) -> tuple[Ints, Ints]:
         """The least and the greatest bet of seats with so many chips; 0 and 0 where none can be made."""
@@ -377,7 +369,19 @@ def _redraws_pay(amounts: Amounts, unseen: Ints, bank: Ints, chips: Ints, bet_wo
 # --------------------------------------------------------------------------------------------------------- what is seen
 
 
-PLANES = ("phase", "seen", "better", "bank", "fee", "redraws", "least", "most", "chips", "dealt_in")
+PLANES = (
+    "phase",
+    "exposed_rank",
+    "seen",
+    "better",
+    "bank",
+    "fee",
+    "redraws",
+    "least",
+    "most",
+    "chips",
+    "dealt_in",
+)
 CARDS_OF_SUIT: Words = np.array([[(1 << RANKS) - 1 << RANKS * suit] for suit in range(SUITS)], dtype=np.uint64)
 
 
@@ -467,6 +471,7 @@ class OptimalAgent(DeterministicAgent):
         super().__init__(game)
         expect_slippery_sam("optimal", game)
         self.amounts = Amounts(game.rules)
+        self._one_bank: Game[Any, Any] = type(game)(replace(game.rules, match="hand"))
 
     def act(self, view: InformationSet) -> NDArray[np.int64]:
         """The best decision; of equal ones the least bet or stake, then the greatest, a redraw, a pass."""
@@ -510,23 +515,22 @@ class OptimalAgent(DeterministicAgent):
 
     def _gained_by_redraws(self, view: InformationSet, stakes: Ints) -> Floats:
         """Chips that all seats together gain if they redraw where it pays, on the average: ``float64[2, B]``."""
-        one_bank = type(self.game)(replace(self.game.rules, match="hand"))
         sampled: Any = view.sample(WORLDS)
         worlds = sampled.take(np.tile(np.arange(len(sampled)), 2))
         staked = np.repeat(stakes, WORLDS, axis=1).reshape(-1)
         least, greatest = np.repeat(np.tile(stakes, 2), WORLDS, axis=1)
         gained = -_expected_without_redraws(self.amounts, worlds, staked)
         choice = np.repeat([LEAST, GREATEST], len(sampled))
-        one_bank.step(worlds, chosen_actions(InformationSet(one_bank, worlds), choice, least, greatest))
+        self._one_bank.step(worlds, chosen_actions(InformationSet(self._one_bank, worlds), choice, least, greatest))
         going = np.arange(len(worlds))
         while len(going):
-            now = InformationSet(one_bank, worlds)
+            now = InformationSet(self._one_bank, worlds)
             sight = Sight(now)
             turns = sight.turns(self.amounts)
             worth = turns.choices()
             gained[going] += np.where(turns.redraws == 0, worth.max(axis=0), 0)
             actions = chosen_actions(now, best_choice(worth), sight.number("least"), sight.number("most"))
-            one_bank.step(worlds, actions)
+            self._one_bank.step(worlds, actions)
             stay = np.flatnonzero(worlds.seat >= 0)
             worlds, going = worlds.take(stay), going[stay]
         mean: Floats = gained.reshape(2, len(view), WORLDS).mean(axis=2)

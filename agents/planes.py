@@ -5,8 +5,8 @@ Shape letters: **B** games, **G** groups of a plane that are present, **N** grou
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,11 @@ def read_planes(view: InformationSet, names: tuple[str, ...]) -> dict[str, Words
     -------
     By name ``uint64[G, B]``, the first feature of a group as the lowest bit.
     """
-    where = _groups_of(view.game.observation, names)
+    layout = view.game.observation
+    known = _KNOWN.setdefault(layout, {})
+    where = known.get(names)
+    if where is None:
+        where = known[names] = _groups_of(layout, names)
     words = view.words
     groups = words.take(where.words, axis=0)
     groups >>= where.shifts
@@ -35,7 +39,7 @@ def read_planes(view: InformationSet, names: tuple[str, ...]) -> dict[str, Words
 
 
 def place_of_bit(sets: Words, none: int = -1) -> NDArray[np.int64]:
-    """The member of each set of a single one, ``none`` of an empty set: ``int64[…]``."""
+    """The only member of each set, ``none`` if it is empty: ``int64[…]``."""
     places: NDArray[np.int64] = np.bitwise_count(sets - ONE).astype(np.int64)
     places[sets == 0] = none
     return places
@@ -52,7 +56,10 @@ class _Groups(NamedTuple):
     parts: tuple[tuple[str, slice], ...]  # those of each plane
 
 
-@lru_cache(maxsize=256)
+_KNOWN: WeakKeyDictionary[Layout, dict[tuple[str, ...], _Groups]] = WeakKeyDictionary()
+"""Found once for every layout, as long as there is one."""
+
+
 def _groups_of(layout: Layout, names: tuple[str, ...]) -> _Groups:
     starts: list[int] = []
     bits: list[int] = []

@@ -37,12 +37,12 @@ def as_bytes(parts: Sequence[NDArray[Any]], count: int) -> NDArray[np.uint8]:
     count
         N, which may be 0.
     """
+    if count == 0:
+        return np.empty((0, sum(prod(part.shape[:-1]) for part in parts)), dtype=np.uint8)
     runs = [
         _all_or_nothing(np.concatenate(list(run), axis=None)) if certain else _rounded(list(run))
         for certain, run in groupby(parts, lambda part: part.dtype == np.bool_)
     ]
-    if count == 0:
-        return np.empty((0, sum(prod(part.shape[:-1]) for part in parts)), dtype=np.uint8)
     return np.ascontiguousarray(np.concatenate(runs).reshape(-1, count).T)
 
 

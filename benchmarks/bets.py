@@ -52,7 +52,7 @@ class Regrets:
 
     def __init__(self, game: Game[Any, Any], batch: int) -> None:
         expect_slippery_sam("optimal", game)
-        self._game = game
+        self._game: Any = game
         self._amounts = Amounts(game.rules)
         self.decisions = np.zeros(batch, np.int64)
         self.close = np.zeros(batch, np.int64)
@@ -86,7 +86,7 @@ class Regrets:
         redraw = view.legal.shape[1] - 2  # behind the amounts; a pass, worth nothing, comes last
         worth = np.zeros(len(view))
         bets = np.flatnonzero(actions < redraw)
-        amounts = self._amounts.of_actions(actions, sight.number("least"), sight.number("most"))
+        amounts = self._game.amounts_of(actions, sight.number("least"), sight.number("most"))
         worth[bets] = amounts[bets] * turns.edge[bets]
         for done in np.unique(turns.redraws[actions == redraw]):
             rows = np.flatnonzero((actions == redraw) & (turns.redraws == done))

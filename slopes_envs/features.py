@@ -7,7 +7,7 @@ Packing is the inverse of decoding and costs little: the values of all planes ar
 word for some 64 features, and unpacked once with :func:`numpy.unpackbits`.
 
 Shape letters: **B** games, **D** features, **G** groups of a plane (usually seats), **L** lanes (one group of one
-plane).
+plane), **W** words of 64 features.
 """
 
 from __future__ import annotations
@@ -241,8 +241,8 @@ class Layout:
         return out
 
     def words_of_one(self, values: Mapping[str, Any]) -> NDArray[np.uint64]:
-        """The same as :meth:`words` of a batch of one, from values as :meth:`pack_one` takes them: ``uint64[W, 1]``."""
-        words: NDArray[np.uint64] = self._bytes_of_one(values).view("<u8").astype(np.uint64, copy=False)[:, None]
+        """A single observation as words, ``uint64[W, 1]``, from values as :meth:`pack_one` takes them."""
+        words: NDArray[np.uint64] = self._bytes_of_one(values).view("<u8").astype(np.uint64)[:, None]
         return words
 
     def _bytes_of_one(self, values: Mapping[str, Any]) -> NDArray[np.uint8]:
@@ -292,7 +292,7 @@ class Layout:
         return np.unpackbits(words.view(np.uint8), axis=1, count=self.size, bitorder="little")
 
     def words(self, batch: int, values: Mapping[str, Any]) -> NDArray[np.uint64]:
-        """The same as :meth:`pack` with 64 features in a number, the first one as the lowest bit.
+        """Observations as W words of 64 features, the first one as the lowest bit; see :meth:`pack`.
 
         Returns
         -------
@@ -302,6 +302,10 @@ class Layout:
         if batch:
             self._fill_by_parts(words, values)
         return words
+
+    def unpacked(self, words: NDArray[np.uint64]) -> Observation:
+        """Observations ``uint8[B, D]`` from :meth:`words`, ``uint64[W, B]``."""
+        return self._unpacked(words.T.astype("<u8", order="C"))
 
     def _fill_by_parts(self, words: NDArray[np.uint64], values: Mapping[str, Any]) -> None:
         """Fill words ``uint64[W, B]``, some of the observations at a time."""

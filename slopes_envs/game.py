@@ -582,19 +582,23 @@ class Game(ABC, Generic[StateT, RulesT]):
         Any seat may be asked for at any time, in finished games too.  ``out`` is written into and returned if given.
         """
         if len(state) == 1:
-            return self.observation.pack_one(self._values_of_one(state, one_seat(seats, self.num_players)), out)
-        seats = as_seats(seats, len(state), self.num_players)
-        return self.observation.pack(len(state), self._values(state, seats), out)
+            return self.observation.pack_one(self._known_to_one(state, seats), out)
+        return self.observation.pack(len(state), self._known(state, seats), out)
 
     def observe_words(self, state: StateT, seats: ArrayLike) -> UInt64:
-        """The same with 64 features in a number, the first one as the lowest bit: ``uint64[W, B]``, zeros behind D.
+        """What seats know as words of 64 features, ``uint64[words, B]``, as :meth:`Layout.words` gives them.
 
         For players that compute with sets: nothing is unpacked.
         """
         if len(state) == 1:
-            return self.observation.words_of_one(self._values_of_one(state, one_seat(seats, self.num_players)))
-        seats = as_seats(seats, len(state), self.num_players)
-        return self.observation.words(len(state), self._values(state, seats))
+            return self.observation.words_of_one(self._known_to_one(state, seats))
+        return self.observation.words(len(state), self._known(state, seats))
+
+    def _known(self, state: StateT, seats: ArrayLike) -> dict[str, Any]:
+        return self._values(state, as_seats(seats, len(state), self.num_players))
+
+    def _known_to_one(self, state: StateT, seats: ArrayLike) -> dict[str, int | list[int]]:
+        return self._values_of_one(state, one_seat(seats, self.num_players))
 
     def features(self, state: StateT, seats: ArrayLike) -> dict[str, Observation]:
         """The named pieces of :meth:`observe`, unpacked."""

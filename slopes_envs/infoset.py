@@ -1,6 +1,6 @@
 """What one seat may know: the only thing an agent is ever given.
 
-Shape letters: **B** games, **A** actions, **D** features.
+Shape letters: **B** games, **A** actions, **D** features, **W** words of 64 features.
 """
 
 from __future__ import annotations
@@ -67,11 +67,13 @@ class InformationSet:
     @cached_property
     def observations(self) -> Observation:
         """``uint8[B, D]``, laid out by ``game.observation``."""
+        if "words" in vars(self):  # found already
+            return self.game.observation.unpacked(self.words)
         return self.game.observe(self.__state, self.seats)
 
     @cached_property
     def words(self) -> UInt64:
-        """The observations with 64 features in a number, ``uint64[W, B]``; see :meth:`Game.observe_words`."""
+        """The observations as W words of 64 features, ``uint64[W, B]``; see :meth:`Game.observe_words`."""
         return self.game.observe_words(self.__state, self.seats)
 
     @cached_property

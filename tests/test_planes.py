@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import staggered
+from numpy.typing import NDArray
 from variants import all_variants, variant_id
 
 from slopes_agents.planes import place_of_bit, read_planes
 from slopes_envs import InformationSet, make_game
 
-BATCHES = [1, 5, 3000]  # of which one is packed in parts
+BATCHES = [1, 5, 9000]  # of which one is packed in parts
 
 
 def views(name: str, rules: dict[str, Any]) -> list[InformationSet]:
@@ -23,20 +24,29 @@ def views(name: str, rules: dict[str, Any]) -> list[InformationSet]:
     return [InformationSet(game, state.take(each), each % game.num_players) for each in rows]
 
 
+def observed(view: InformationSet) -> NDArray[np.uint8]:
+    """Observations that were not made of the words."""
+    assert "words" not in vars(view)
+    return view.observations
+
+
 @pytest.mark.parametrize("variant", all_variants(), ids=variant_id)
 def test_words_are_the_observations_packed(variant: tuple[str, dict[str, Any]]) -> None:
-    for view in views(*variant):
-        words = view.words
+    for view, other in zip(views(*variant), views(*variant), strict=True):
+        words, observations = view.words, observed(other)
         assert words.dtype == np.uint64 and words.shape[1] == len(view)
         features = np.unpackbits(words.T.astype("<u8", order="C").view(np.uint8), axis=1, bitorder="little")
         size = view.game.observation.size
-        assert np.array_equal(features[:, :size], view.observations)
+        assert np.array_equal(features[:, :size], observations)
+        assert np.array_equal(view.observations, observations)  # made of the words
+        assert view.observations.flags.c_contiguous and words.flags.writeable
         assert not features[:, size:].any() and features.shape[1] - size < 64
 
 
 @pytest.mark.parametrize("variant", all_variants(), ids=variant_id)
 def test_planes_are_read_as_they_were_written(variant: tuple[str, dict[str, Any]]) -> None:
     for view in views(*variant):
+        observed(view)
         layout = view.game.observation
         planes = read_planes(view, tuple(layout.planes))
         assert list(planes) == list(layout.planes)

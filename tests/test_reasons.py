@@ -18,7 +18,7 @@ from slopes_agents.heuristic import sloppy_seconds, sluff
 from slopes_agents.heuristic.slippery_sam import SlipperySamPlayer
 from slopes_agents.learned import LearnedAgent, load_network
 from slopes_agents.network import NetworkShape, PolicyNetwork, advised
-from slopes_agents.optimal import Sight
+from slopes_agents.optimal import EDGE, Sight
 from slopes_agents.reasons import CHOSEN, GAMES, OF_GAME, SIZE, ReasonAdviser, parts
 from slopes_agents.reasons import slippery_sam as reasons_of_slippery_sam
 from slopes_agents.reasons import sloppy_seconds as reasons_of_sloppy_seconds
@@ -39,6 +39,7 @@ TABLES = [
     ("sluff", {"allow_zero_bid": True}),
     *(("slippery_sam", {"num_players": players}) for players in (2, 6, 9)),
     ("slippery_sam", {"fee": 1, "min_bet": 3, "bet_levels": (0.1, 0.5, 0.9)}),
+    ("slippery_sam", {"num_players": 2, "starting_chips": 6, "min_stake": 2, "bet_levels": "all", "fee": 0}),
 ]
 SMALL = ["games=24", "moves=40", "evaluation.opponents=[random]", "evaluation.deals=2", "network.layers=[12,10]"]
 
@@ -106,12 +107,12 @@ def test_it_shows_so_many_actions_and_no_more() -> None:
     levels = tuple(level / 15 for level in range(16))
     make_adviser("reasons", make_game("slippery_sam", bet_levels=levels[:15]))
     for too_many in (levels, "all"):
-        with pytest.raises(ValueError, match="advice reasons: expected at most 15 bet_levels, got "):
+        with pytest.raises(ValueError, match=r"expected a game with at most 15 amounts \(bet_levels\), got "):
             make_adviser("reasons", make_game("slippery_sam", bet_levels=too_many))
 
 
 def test_a_bet_is_weighed_by_what_it_brings() -> None:
-    """What a redraw brings more than a bet is shown in parts of the bank, and what the best bet is worth."""
+    """Of bets and redraws their worth is shown, of games what a redraw brings more than the best bet."""
     game = make_game("slippery_sam", num_players=9, fee=1)
     state = staggered(game, 400, 60)
     state = state.take(np.flatnonzero((state.seat >= 0) & (state.seat != state.dealer)))
@@ -120,16 +121,25 @@ def test_a_bet_is_weighed_by_what_it_brings() -> None:
     turns = Sight(view).turns(player.amounts)
     reasons = player.reasons(turns)
     weighed = reasons_of_slippery_sam.weigher(game)(view)
-    unit, columns = reasons_of_slippery_sam.NEAR[-1], weighed.of_action.shape[1]
-    for row in np.flatnonzero(np.isfinite(reasons.redraw) & (reasons.most > 0)):
-        bets = reasons.edge[row] * np.array([reasons.least[row], reasons.most[row]])
-        mine = weighed.row == row
-        shown = weighed.of_action[mine & (weighed.action == game.num_actions - 2), columns - 1].item()
-        behind = max(bets.max() - reasons.redraw[row], 0) / turns.bank[row]
-        assert abs(min(behind / unit, 1) * FULL - shown) <= 0.51
-        gain = reasons.redraw[row] - bets.max()
-        assert (shown == 0) == (gain > 0) or abs(gain) < unit / FULL * turns.bank[row]
-    assert np.isfinite(reasons.redraw).sum() > 100
+    near, ahead = reasons_of_slippery_sam.NEAR, reasons_of_slippery_sam.AHEAD
+    redraws = [row for row in range(len(view)) if np.isfinite(reasons.redraw[row]) and reasons.most[row] > 0]
+    assert len(redraws) > 100
+    last, gained = len(near), 27 + np.arange(len(ahead))  # columns: the last ones of actions; those of gains in games
+    for row in redraws:
+        bank, unseen = turns.bank[row], turns.unseen[row]
+        bets = [reasons.edge[row] * amount for amount in (reasons.least[row], reasons.most[row])]
+        # A redraw by hand: every unseen card is exposed in turn, and the best bet is made.
+        least, most = player.amounts.bets(bank[None] + 1, turns.chips[row][None] - 1)
+        edges = [EDGE[unseen - 1, above] for suit in turns.counts[:, row] for above in range(suit)]
+        redraw = sum(max(edge * least[0], edge * most[0]) for edge in edges) / unseen - 1
+        hope = sum(max(edge * most[0], 0) for edge in edges) / unseen - 1
+        shown = weighed.of_action[(weighed.row == row) & (weighed.action == game.num_actions - 2)][0]
+        behind = max(max(bets) - redraw, 0) / bank
+        assert np.abs(np.minimum(behind / np.array(near), 1) * FULL - shown[-last:]).max() <= 0.51
+        assert abs(np.clip(0.5 + redraw / bank / 2, 0, 1) * FULL - shown[-last - 1]) <= 0.51
+        for worth, columns in ((redraw, gained), (hope, gained + len(ahead))):
+            expected = np.clip(0.5 + (worth - max(bets)) / bank / (2 * np.array(ahead)), 0, 1) * FULL
+            assert np.abs(expected - weighed.of_game[row, columns]).max() <= 0.51
 
 
 def test_a_bid_is_weighed_by_what_the_player_expects() -> None:
@@ -199,6 +209,15 @@ def test_what_is_folded_is_unfolded_to_learn() -> None:
         network.trunk.action.weight += 1
         assert torch.equal(network.logits(seen), plain)  # it relies on weights that do not change
         assert not torch.allclose(network.train().logits(seen), plain)
+        for change in (network.ready().double, lambda: network.float().load_state_dict(network.state_dict())):
+            network.ready()
+            assert network.trunk._folded is not None
+            change()
+            assert network.trunk._folded is None
+    network.ready().logits(seen).sum().backward()
+    assert network.trunk.action.weight.grad is not None
+    network.trunk.settle(seen[: len(seen) // 2])
+    assert network.trunk._folded is None
 
 
 def test_every_action_is_weighed_by_itself() -> None:

@@ -50,6 +50,8 @@ class _Layers(nn.Module):
 class AfterstateTrunk(nn.Module):
     """Judges every end of the turn: ``uint8[B, D + SIZE]`` to ``float32[B, 4 K]``, read by :class:`Judged`.
 
+    It looks at nothing but the advice; the D features before it may be left out.
+
     Worth and score have layers of their own, of the same widths.  A score is added to the judgement of the rule-based
     player.
     """
@@ -90,7 +92,7 @@ class Shown(NamedTuple):
 
     @classmethod
     def of(cls, observations: Tensor) -> Shown:
-        """What observations ``uint8[B, D + SIZE]`` show."""
+        """What stands behind observations, or alone: ``uint8[B, D + SIZE]``."""
         behind = observations[:, -SIZE:]
         places = Places.of(behind[:, :WAYS])
         return cls(places, places.gather(behind[:, WAYS:].reshape(-1, WAYS, FEATURES)).div_(FULL))

@@ -19,6 +19,7 @@ from slopes_envs.games.slippery_sam import RANKS, SIZE
 
 from ..heuristic.slippery_sam import Stakes
 from ..optimal import EDGE, GREATEST, LEAST, PASS, Sight
+from ..planes import place_of_bit
 
 GOOD = EDGE[SIZE - 1, RANKS - 1 - np.arange(RANKS)] > 0  # by rank of the exposed card
 
@@ -30,7 +31,7 @@ class GreedyPlayer(Stakes):
 
     def bets(self, sight: Sight) -> NDArray[np.int64]:
         """By the rank of the exposed card."""
-        good = GOOD[sight.view.features["exposed_rank"].argmax(axis=1)]
+        good = GOOD[place_of_bit(sight.planes["exposed_rank"][0], 0)]
         return np.where(sight.number("most") == 0, PASS, np.where(good, GREATEST, LEAST))
 
 

@@ -35,6 +35,7 @@ from ..optimal import GAINS, GREATEST, LEAST, LOSSES, PASS, REDRAW, Amounts, Sig
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 STAKES = {"least": LEAST, "greatest": GREATEST}
 
@@ -83,13 +84,14 @@ class Stakes(DeterministicAgent):
 
 
 class Reasons(NamedTuple):
-    """What the player makes of N turns, in chips."""
+    """What the player makes of N turns, in chips; meaningless where a banker is to stake."""
 
     least: Ints  # [N] bets that can be made; 0 if none
     most: Ints
     edge: Floats  # [N] of a chip bet now
-    redraw: Floats  # [N] a bet against the average next card, less the fee; minus infinity where nobody may redraw
-    hope: Floats  # [N] the same if a bad bet need not be made then
+    may_pass: Bools  # [N]
+    now: Floats  # [N] the best bet, or a pass
+    redraw: Floats  # [N] a bet against the average next card, less the fee; minus infinity where it is not allowed
 
 
 class SlipperySamPlayer(Stakes):
@@ -112,31 +114,35 @@ class SlipperySamPlayer(Stakes):
 
     def choice(self, turns: Turns, reasons: Reasons) -> Ints:
         """What to do in each turn for these reasons, ``int64[N]``, as :meth:`bet` says it."""
-        good, able = reasons.edge > 0, reasons.most > 0
-        may_pass = ~able | (turns.redraws == REDRAWS)
-        choice = np.where(may_pass & ~(able & good), PASS, np.where(good, GREATEST, LEAST))
-        now = np.where(choice == PASS, 0, np.where(good, reasons.most, reasons.least) * reasons.edge)
-        choice[reasons.redraw > now] = REDRAW
+        good = reasons.edge > 0
+        choice = np.where(reasons.may_pass & ~(good & (reasons.most > 0)), PASS, np.where(good, GREATEST, LEAST))
+        choice[reasons.redraw > reasons.now] = REDRAW
         return choice
 
     def reasons(self, turns: Turns) -> Reasons:
         """What speaks for bets and for a redraw in each turn."""
-        redraw = np.full((2, len(turns)), -np.inf)
+        least, most = self.amounts.bets(turns.bank, turns.chips)
+        edge = turns.edge
+        may_pass = (most == 0) | (turns.redraws == REDRAWS)
+        now = np.where(edge > 0, most, least) * edge
+        now[may_pass] = np.maximum(now[may_pass], 0)
+        redraw = np.full(len(turns), -np.inf)
         rows = np.flatnonzero((turns.redraws < REDRAWS) & (turns.chips >= turns.fee))
         if len(rows):
-            redraw[:, rows] = self.next_card_worth(turns.take(rows)) - turns.fee[rows]
-        return Reasons(*self.amounts.bets(turns.bank, turns.chips), turns.edge, *redraw)
+            part = turns.take(rows)
+            redraw[rows] = self.next_card_worth(part) - part.fee
+        return Reasons(least, most, edge, may_pass, now, redraw)
 
-    def next_card_worth(self, turns: Turns) -> Floats:
-        """Chips that a bet against the average next card brings once the fee has been paid, ``float64[2, N]``.
+    def next_card_worth(self, turns: Turns, forced: bool = True) -> Floats:
+        """Chips that a bet against the average next card brings once the fee has been paid, ``float64[N]``.
 
-        If a bad bet must be made then, and if it need not.
+        ``forced`` says whether a bad bet must be made then.
         """
         least, most = self.amounts.bets(turns.bank + turns.fee, turns.chips - turns.fee)
         left = turns.unseen - 1
         gains, losses = (table[left, turns.counts].sum(axis=0) for table in (GAINS, LOSSES))
-        hope = most * gains / turns.unseen
-        return np.stack([hope + least * losses / turns.unseen, hope])
+        worth: Floats = (most * gains + forced * least * losses) / turns.unseen
+        return worth
 
 
 AGENT = SlipperySamPlayer

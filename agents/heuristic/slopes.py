@@ -161,8 +161,18 @@ BITS_OF_KIND: Words = np.array([_counting_bits(face) for face in range(SKIP, WIL
 
 EACH_PILE: Words = np.arange(PILES, dtype=np.uint64)[:, None]
 PLANES = (
-    *("hand", "played", "known", "hand_sizes", "stock", "top_face", "top_colour", "frozen", "begun"),
-    *("phase", "to_move", "turns"),
+    "hand",
+    "played",
+    "known",
+    "hand_sizes",
+    "stock",
+    "top_face",
+    "top_colour",
+    "frozen",
+    "begun",
+    "phase",
+    "to_move",
+    "turns",
 )
 
 

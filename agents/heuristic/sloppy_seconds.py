@@ -59,7 +59,7 @@ from slopes_envs.games.sloppy_seconds import (
 )
 
 from ..base import DeterministicAgent
-from ..planes import read_planes
+from ..planes import place_of_bit, read_planes
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -98,8 +98,6 @@ _HELD: Ints = np.arange(1 << RANKS)[:, None] >> np.arange(RANKS) & 1
 POINTS_OF: Floats = (_HELD @ np.arange(1, RANKS + 1)).astype(np.float32)
 TERNARY: Small = (_HELD @ 3 ** ((np.arange(RANKS) - 1) % RANKS)).astype(np.int32)
 NO_SUIT = -1
-SUIT_NUMBER: Ints = np.full(1 << SUITS, NO_SUIT)  # of sets of one suit or none
-SUIT_NUMBER[1 << np.arange(SUITS)] = np.arange(SUITS)
 # CONTEXT[led, first broken, trump], each counted from -1 for none; 0 where a trump would be without a suit broken first
 CONTEXT: Ints = np.array(
     [
@@ -234,7 +232,7 @@ def read(view: InformationSet) -> Sight:
     hand, seen, table = planes["hand"][0], planes["seen"], planes["table"]
     on_table = np.bitwise_or.reduce(table, axis=0)
     led, first_broken, trump, winner = (
-        SUIT_NUMBER[planes[name][0].view(np.int64)] for name in ("follow", "first_broken", "trump", "winning")
+        place_of_bit(planes[name][0], NO_SUIT) for name in ("follow", "first_broken", "trump", "winning")
     )
     # A card that is out is with the seats that may hold its suit, in proportion to their cards.
     may_hold = ~(planes["voids"].astype(np.uint8)[:, None] >> SUIT) & 1

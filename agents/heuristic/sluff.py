@@ -90,8 +90,17 @@ LOWER: Bits = np.array([bits_of(np.flatnonzero(row)) for row in _SAME_COLOUR & (
 COLOUR_BITS = np.uint64((1 << COLOURS) - 1)
 EACH_COLOUR: Bits = np.arange(COLOURS, dtype=np.uint64)[:, None]
 PLANES = (
-    *("hand", "gone", "table", "winning", "follow", "bids", "sluff_intact", "voids"),
-    *("team_bid", "team_needs", "tricks_left"),
+    "hand",
+    "gone",
+    "table",
+    "winning",
+    "follow",
+    "bids",
+    "sluff_intact",
+    "voids",
+    "team_bid",
+    "team_needs",
+    "tricks_left",
 )
 
 

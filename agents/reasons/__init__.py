@@ -22,10 +22,8 @@ from slopes_envs import Game, InformationSet
 from ..ragged import place_of
 from ..shown import NO_ACTION
 from . import slippery_sam, slippery_slope, sloppy_seconds, sluff
-from .scales import Weighed
+from .scales import WAYS, Weighed
 
-WAYS = 17
-"""K, at least as many as there are legal actions in any of the games."""
 OF_ACTION, OF_GAME = 48, 64
 """F and G, at least as many features as any of the games has; what a game lacks is zero."""
 SIZE = WAYS * (1 + OF_ACTION) + OF_GAME

@@ -7,21 +7,22 @@ game, **A** actions, **H** width of the last hidden layer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
 from ..layers import Places, best_by_action, hidden_layers
 from ..shown import FULL, NO_ACTION, NOT_THERE
-from . import CHOSEN, OF_ACTION, OF_GAME, SIZE, WAYS, parts
+from . import CHOSEN, OF_ACTION, OF_GAME, SIZE, parts
+from .scales import WAYS
 
 LEAST_SPREAD = 0.05
 """What counts as the spread of a feature at least."""
 
 
 class ReasonTrunk(nn.Module):
-    """Weighs every action: ``uint8[B, D + SIZE]`` to ``float32[B, 3 K + H]``.
+    """Weighs every action: ``uint8[B, D + SIZE]`` to ``float32[B, 3 K + H]``; the D features may be left out.
 
     That is their scores (zero for all that are shown, before anything was learned), whether each is the rule-based
     player's choice, and their numbers; and behind it a hidden layer that sees the game alone, for the value.
@@ -53,6 +54,7 @@ class ReasonTrunk(nn.Module):
 
         Features that are nearly constant are not blown up.
         """
+        self._folded = None
         actions, of_actions, of_games = parts(observations[:, -SIZE:])
         for seen, place in ((of_actions[actions != NO_ACTION], slice(OF_ACTION)), (of_games, slice(OF_ACTION, None))):
             spread, mean = torch.std_mean(seen.float() / FULL, dim=0, correction=0)
@@ -78,7 +80,10 @@ class ReasonTrunk(nn.Module):
         return by_action, by_game, bias + more + self.action.bias
 
     def fold(self) -> None:
-        """Do once what is done for every move otherwise: weights must not change from now on.  ``train()`` ends it."""
+        """Do once what is done for every move otherwise, until weights are loaded, moved, settled or trained.
+
+        Whoever changes them in another way calls ``train()``.
+        """
         with torch.no_grad():
             self._folded = self._fold()
 
@@ -87,11 +92,20 @@ class ReasonTrunk(nn.Module):
         self._folded = None
         return super().train(mode)
 
+    def _apply(self, *args: Any, **kwargs: Any) -> Self:
+        self._folded = None
+        return super()._apply(*args, **kwargs)  # type: ignore[no-untyped-call, no-any-return]
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        self._folded = None
+        super()._load_from_state_dict(*args, **kwargs)
+
     def for_policy(self, observations: Tensor) -> Tensor:
         """The same without the layer for the value, ``float32[B, 3 K]``: what a move takes."""
         actions, of_actions, of_games = parts(observations[:, -SIZE:])
         places = Places.of(actions)
-        by_action, by_game, bias = self._folded or self._fold()
+        folded = None if torch.is_grad_enabled() else self._folded
+        by_action, by_game, bias = folded or self._fold()
         games = nn.functional.linear(of_games.float(), by_game, bias)
         hidden = games.index_select(0, places.row).addmm_(places.gather(of_actions), by_action.T).relu_()
         scores = places.spread(self.hidden(hidden) @ self.last[:-1] + self.last[-1], NOT_THERE)

@@ -13,6 +13,10 @@ Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 
 
+WAYS = 17
+"""K, actions that are shown of a game: at least as many as are ever legal.  A game with more is refused."""
+
+
 class Weighed(NamedTuple):
     """What a rule-based player makes of the L legal actions of B games: features as bytes."""
 
@@ -50,12 +54,7 @@ def signed(values: Any, most: float) -> Any:
 
 
 def at_scales(values: NDArray[Any], scales: Sequence[float]) -> NDArray[Any]:
-    """The same numbers by several units: small differences and large ones both show.
-
-    Returns
-    -------
-    As many more at the first axis: ``[scales, …]``
-    """
+    """The same numbers by several units, ``[scales, …]``: small differences and large ones both show."""
     units = np.array(scales, dtype=np.float32).reshape(-1, *[1] * values.ndim)
     by_scale: NDArray[Any] = values / units
     return by_scale

@@ -18,12 +18,12 @@ from ..heuristic.slippery_sam import Reasons, SlipperySamPlayer
 from ..optimal import Sight, Turns
 from ..ragged import behind
 from ..shown import as_bytes, one_hot
-from .scales import Bytes, Ints, Weighed, at_scales, signed
+from .scales import WAYS, Bytes, Ints, Weighed, at_scales, signed
 
-MOST_AMOUNTS = 15
+MOST_AMOUNTS = WAYS - 2
 """How many amounts a game may offer at most, so that they can be shown with a redraw and a pass."""
-NEAR = (0.003, 0.03, 0.3)  # parts of the bank: units of how far actions are behind the best
-GAINS = (0.01, 0.05, 0.25)  # parts of the bank: units of what redraws bring more than bets
+NEAR = (0.003, 0.03, 0.3)  # parts of the bank, or of a banker's chips: units of how far actions are behind the best
+AHEAD = (0.01, 0.05, 0.25)  # parts of the bank: units of what redraws bring more than bets
 SMALL = (0.05, 0.25, 1.0)  # parts of the bank: units of fees and least bets
 LARGE = (1.0, 4.0, 16.0)  # banks, or starting chips
 
@@ -39,7 +39,8 @@ def weigher(game: Game[Any, Any]) -> Callable[[InformationSet], Weighed]:
     amounts = game.num_actions - 2
     if amounts > MOST_AMOUNTS:
         raise ValueError(
-            f"advice reasons: expected at most {MOST_AMOUNTS} bet_levels, got {amounts} (without advice any number)"
+            f"advice reasons: expected a game with at most {MOST_AMOUNTS} amounts (bet_levels), got {amounts}; "
+            "without advice there may be any number"
         )
     player = SlipperySamPlayer(game)
 
@@ -69,10 +70,11 @@ def _of_actions(
     chosen: NDArray[np.bool_],
 ) -> Bytes:
     """Features of actions, ``uint8[L, …]``."""
-    redraw = player.game.num_actions - 2  # behind the amounts; a pass comes last
+    game: Any = player.game
+    redraw = game.num_actions - 2  # behind the amounts; a pass comes last
     is_amount, stakes = action < redraw, sight.staking[row]
     least, most = sight.number("least")[row], sight.number("most")[row]
-    amount = np.where(is_amount, player.amounts.of_actions(action, least, most), 0)
+    amount = np.where(is_amount, game.amounts_of(action, least, most), 0)
     unit = np.where(stakes, turns.chips[row], turns.bank[row])
     worth = np.where(stakes, amount, amount * reasons.edge[row])  # a stake is the better for the player, the greater
     worth = np.where(action == redraw, reasons.redraw[row], worth) / unit
@@ -97,25 +99,22 @@ def _of_games(player: SlipperySamPlayer, sight: Sight, turns: Turns, reasons: Re
     batch, rules = len(turns), player.game.rules
     chips = turns.chips
     bank = np.maximum(turns.bank, 1)  # nothing is in it where a banker is to stake
-    may_bet = reasons.most > 0
-    may_pass = ~may_bet | (turns.redraws == REDRAWS)
-    bet = np.maximum(reasons.least * reasons.edge, reasons.most * reasons.edge)
-    now = np.where(may_pass, np.maximum(bet, 0), bet)
     redraws = np.isfinite(reasons.redraw)
-    gains = [np.where(redraws, (worth - now) / bank, 0) for worth in (reasons.redraw, reasons.hope)]
+    hope = player.next_card_worth(turns, forced=False) - turns.fee  # if a bad bet need not be made after a redraw
+    gains = [np.where(redraws, (worth - reasons.now) / bank, 0) for worth in (reasons.redraw, hope)]
     bettors = np.zeros((MAX_SEATS - 1, batch))
     bettors[: rules.num_players - 1] = sight.bettors().T
     parts = [
         sight.staking,
-        may_bet,
-        may_pass,
+        reasons.most > 0,
+        reasons.may_pass,
         redraws,
         one_hot(turns.redraws, REDRAWS + 1),
         one_hot(turns.better, RANKS),
         np.sort(turns.counts, axis=0) / RANKS,
         turns.unseen / SIZE,
         signed(reasons.edge, 1.0),
-        *(signed(gain, scale) for gain in gains for scale in GAINS),
+        *(signed(gain, scale) for gain in gains for scale in AHEAD),
         at_scales(turns.fee / bank, SMALL),
         at_scales(reasons.least / bank, SMALL),
         reasons.most / bank,

@@ -30,6 +30,7 @@ from ..heuristic.slippery_slope import (
     SlipperySlopePlayer,
     read,
 )
+from ..planes import place_of_bit, read_planes
 from ..ragged import behind, first_of_the_best
 from ..shown import as_bytes, one_hot
 from .scales import Bytes, Ints, Weighed, at_scales, merged, signed
@@ -129,12 +130,13 @@ def _of_bids(reasons: BidReasons, floor: Ints, ceiling: Ints) -> Bytes:
 def _of_games(know: Knowledge, view: InformationSet, floor: Ints, ceiling: Ints) -> Bytes:
     """Features of games, ``uint8[B, …]``."""
     batch = len(view)
-    planes = view.features
+    planes = read_planes(view, ("bids", "tricks"))
+    bids = place_of_bit(planes["bids"])  # -1 where there are none, or they are hidden
     cards = know.cards_left[0]
     low, high = floor / UNIT, ceiling / UNIT
-    bidding = ~planes["bids"][:, 0].any(axis=1)  # has not bid
+    bidding = bids[0] < 0  # has not bid
     bid, needed = (np.where(bidding, 0, each) for each in (know.bid, know.needed))
-    tricks = planes["tricks"].sum(axis=2, dtype=np.float32).T
+    tricks = np.bitwise_count(planes["tricks"])
     lengths = np.sort([_count(know.hand & SUIT_CARDS[suit]) for suit in range(SUITS)], axis=0)
     parts = [
         bidding,
@@ -151,8 +153,8 @@ def _of_games(know: Knowledge, view: InformationSet, floor: Ints, ceiling: Ints)
         know.leads,
         one_hot(DIRECTION[know.context].astype(np.int64), len(Direction)),
         tricks / HAND,
-        planes["bids"][:, 1:].argmax(axis=2).T / HAND,  # where they are shown
-        planes["bids"][:, 1:].any(axis=2).T,
+        bids[1:] / HAND,
+        bids[1:] >= 0,
         _count(know.hand & JOKERS) / 2,
         _count(know.out & JOKERS) / 2,
         _count(know.hand & ACES) / SUITS,

@@ -661,6 +661,15 @@ class SlipperySam(Game[SlipperySamState, SlipperySamRules]):
         if self._levels is None:
             return actions
         _, least, most = self._limits(state, rows)
+        return self.amounts_of(actions, least, most)
+
+    def amounts_of(self, actions: NDArray[np.int64], least: NDArray[Any], most: NDArray[Any]) -> NDArray[np.int64]:
+        """Chips that N actions mean where amounts from ``least`` to ``most`` are allowed: ``int64[N]``.
+
+        Whatever where they are no amounts.
+        """
+        if self._levels is None:
+            return actions
         return least + self._levels.parts(np.maximum(most - least, 0), np.minimum(actions, self._amounts - 1))
 
     def _pay_bank(self, state: SlipperySamState, rows: Rows, chips: NDArray[Any], rewards: NDArray[np.float32]) -> None:
