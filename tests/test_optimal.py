@@ -354,7 +354,7 @@ def test_the_club_player_looks_one_card_ahead() -> None:
     bold = player.bet(turns) == REDRAW
     assert 0 < bold.sum() < len(turns)
     assert (best_choice(choices)[bold] == REDRAW).all()  # the pass only makes a redraw better
-    assert (player.next_card_worth(turns) - turns.fee <= turns.redraw_worth(2) + 1e-9).all()
+    assert (player.next_card_worth(turns)[0] - turns.fee <= turns.redraw_worth(2) + 1e-9).all()
 
 
 def test_the_club_player_passes_rather_than_make_a_bad_bet() -> None:

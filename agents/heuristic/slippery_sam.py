@@ -92,6 +92,7 @@ class Reasons(NamedTuple):
     may_pass: Bools  # [N]
     now: Floats  # [N] the best bet, or a pass
     redraw: Floats  # [N] a bet against the average next card, less the fee; minus infinity where it is not allowed
+    hope: Floats  # [N] the same if a bad bet need not be made then: for networks, the player leaves it aside
 
 
 class SlipperySamPlayer(Stakes):
@@ -126,23 +127,20 @@ class SlipperySamPlayer(Stakes):
         may_pass = (most == 0) | (turns.redraws == REDRAWS)
         now = np.where(edge > 0, most, least) * edge
         now[may_pass] = np.maximum(now[may_pass], 0)
-        redraw = np.full(len(turns), -np.inf)
-        rows = np.flatnonzero((turns.redraws < REDRAWS) & (turns.chips >= turns.fee))
-        if len(rows):
-            part = turns.take(rows)
-            redraw[rows] = self.next_card_worth(part) - part.fee
-        return Reasons(least, most, edge, may_pass, now, redraw)
+        may_redraw = (turns.redraws < REDRAWS) & (turns.chips >= turns.fee)
+        redraw, hope = (np.where(may_redraw, worth - turns.fee, -np.inf) for worth in self.next_card_worth(turns))
+        return Reasons(least, most, edge, may_pass, now, redraw, hope)
 
-    def next_card_worth(self, turns: Turns, forced: bool = True) -> Floats:
-        """Chips that a bet against the average next card brings once the fee has been paid, ``float64[N]``.
+    def next_card_worth(self, turns: Turns) -> tuple[Floats, Floats]:
+        """Chips that a bet against the average next card brings once the fee has been paid, twice ``float64[N]``.
 
-        ``forced`` says whether a bad bet must be made then.
+        If a bad bet must be made then, and if it need not.
         """
         least, most = self.amounts.bets(turns.bank + turns.fee, turns.chips - turns.fee)
-        left = turns.unseen - 1
-        gains, losses = (table[left, turns.counts].sum(axis=0) for table in (GAINS, LOSSES))
-        worth: Floats = (most * gains + forced * least * losses) / turns.unseen
-        return worth
+        unseen = turns.unseen
+        gains, losses = (table[unseen - 1, turns.counts].sum(axis=0) for table in (GAINS, LOSSES))
+        good = most * gains
+        return (good + least * losses) / unseen, good / unseen
 
 
 AGENT = SlipperySamPlayer

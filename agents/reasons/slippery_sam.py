@@ -100,8 +100,7 @@ def _of_games(player: SlipperySamPlayer, sight: Sight, turns: Turns, reasons: Re
     chips = turns.chips
     bank = np.maximum(turns.bank, 1)  # nothing is in it where a banker is to stake
     redraws = np.isfinite(reasons.redraw)
-    hope = player.next_card_worth(turns, forced=False) - turns.fee  # if a bad bet need not be made after a redraw
-    gains = [np.where(redraws, (worth - reasons.now) / bank, 0) for worth in (reasons.redraw, hope)]
+    gains = [np.where(redraws, (worth - reasons.now) / bank, 0) for worth in (reasons.redraw, reasons.hope)]
     bettors = np.zeros((MAX_SEATS - 1, batch))
     bettors[: rules.num_players - 1] = sight.bettors().T
     parts = [
