@@ -46,6 +46,7 @@ from numpy.typing import NDArray
 
 from slopes_envs import Game, InformationSet
 from slopes_envs.games.slippery_sam import (
+    DECK,
     FIRST_EXPOSED,
     HAND,
     HIGHER,
@@ -382,7 +383,7 @@ PLANES = (
     "chips",
     "dealt_in",
 )
-CARDS_OF_SUIT: Words = np.array([[(1 << RANKS) - 1 << RANKS * suit] for suit in range(SUITS)], dtype=np.uint64)
+CARDS_OF_SUIT: Words = np.array([[DECK.suit_bits(suit)] for suit in range(SUITS)], dtype=np.uint64)
 
 
 @dataclass(frozen=True)

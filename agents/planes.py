@@ -66,10 +66,9 @@ def _groups_of(layout: Layout, names: tuple[str, ...]) -> _Groups:
     parts: list[tuple[str, slice]] = []
     for name in names:
         plane = layout.planes[name]
-        present = plane.lanes if plane.present is None else plane.present
-        parts.append((name, slice(len(starts), len(starts) + present)))
-        starts += [layout.slices[name].start + group * plane.bits for group in range(present)]
-        bits += [plane.bits] * present
+        parts.append((name, slice(len(starts), len(starts) + plane.filled)))
+        starts += [layout.slices[name].start + group * plane.bits for group in range(plane.filled)]
+        bits += [plane.bits] * plane.filled
     words, shifts = np.divmod(np.array(starts), 64)
     beyond = np.flatnonzero(shifts + bits > 64)
     masks = np.array([(1 << size) - 1 for size in bits], dtype=np.uint64)

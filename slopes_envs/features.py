@@ -86,6 +86,11 @@ class Plane:
         return 1 if self.groups is None else self.groups
 
     @property
+    def filled(self) -> int:
+        """Number of groups that are present, from the first on."""
+        return self.lanes if self.present is None else self.present
+
+    @property
     def size(self) -> int:
         """Number of features."""
         return self.lanes * self.bits
@@ -143,9 +148,8 @@ class Layout:
         position = 0
         for plane in planes:
             self.slices[plane.name] = slice(position, position + plane.size)
-            filled = plane.lanes if plane.present is None else plane.present
-            lanes_of[plane.name] = list(range(len(word), len(word) + filled))
-            for lane in range(filled):
+            lanes_of[plane.name] = list(range(len(word), len(word) + plane.filled))
+            for lane in range(plane.filled):
                 at = position + lane * plane.bits
                 if at % 64 + plane.bits > 64:
                     before[at // 64 + 1] = len(word)
@@ -210,7 +214,7 @@ class Layout:
         self._one_shifts: list[int] = []
         for plane in sorted(planes, key=lambda plane: plane.kind not in ("one_hot", "thermometer")):
             self._one.append((plane.name, plane.groups is not None))
-            for lane in range(plane.lanes if plane.present is None else plane.present):
+            for lane in range(plane.filled):
                 at = self.slices[plane.name].start + lane * plane.bits
                 if plane.kind == "one_hot":
                     self._one_tables.append([*(1 << at + bit for bit in range(plane.bits)), 0])

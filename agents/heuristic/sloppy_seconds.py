@@ -239,7 +239,7 @@ def read(view: InformationSet) -> Sight:
     may_hold[0] = 0
     room = (len(CARDS[p]) // p - np.bitwise_count(seen)).astype(np.float32)[:, None] * may_hold
     winning = table[np.maximum(winner, 0), np.arange(batch)]
-    suit, rank = np.divmod(_count(winning - (winning != 0)), RANKS)
+    suit, rank = np.divmod(place_of_bit(winning, 0), RANKS)
     height = np.where(rank == 0, RANKS, rank)
     return Sight(
         hand=hand,
